@@ -336,7 +336,7 @@ CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (wor
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 CREATE INDEX grants_revoked_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
-CREATE INDEX grants_stopped ON public.grants USING btree (workspace_id, mode, stop_id) WHERE ((stop_id IS NOT NULL) AND (status = 'active'::text));
+CREATE INDEX grants_stopped ON public.grants USING btree (workspace_id, mode, stop_id, id) WHERE ((stop_id IS NOT NULL) AND (status = 'active'::text));
 
 create table hourly_host_sums (
   workspace_id text not null,

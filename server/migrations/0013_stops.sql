@@ -25,4 +25,5 @@ create index stops_of_creator on stops (created_by) where created_by is not null
 alter table grants
   add column stop_id text,
   add constraint grants_stop_fkey foreign key (workspace_id, stop_id) references stops (workspace_id, id);
-create index grants_stopped on grants (workspace_id, mode, stop_id) where stop_id is not null and status = 'active';
+create index grants_stopped on grants (workspace_id, mode, stop_id, id)
+  where stop_id is not null and status = 'active';

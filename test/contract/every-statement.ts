@@ -103,7 +103,7 @@ const VARIANTS: readonly Query<unknown>[] = [
     { agentId: null, walletAddress: ZERO_ADDRESS },
   ].flatMap((scope) => {
     const place = { workspaceId: '', mode: 'test', ...scope } as const
-    const stop = { stopId: '', now: NOW, limit: 1 }
+    const stop = { stopId: '', now: NOW }
     return [suspendGrantsOf(place, stop), countStoppable(place, NOW), countUnderWay(place)]
   }),
   ...[null, ZERO_ADDRESS].map((wallet) =>

@@ -99,6 +99,7 @@ export const SETTLED: readonly string[] = [
     ...own,
     id: idOf('stp'),
     mode: 'mode_of(n)',
+    wallet_address: `case when n % 2 = 1 then ${wallet('1')} end`,
     created_at: ago('hour'),
     created_by: user('1'),
   }),

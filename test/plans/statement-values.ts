@@ -116,6 +116,13 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   count_equal_payments: (sample) => ({ 7: listOf(get(sample, 'payments', 'tx_hash')) }),
   delete_users: () => ({ 1: listOf('new_0_1') }),
   delete_wallet_passkey: () => ({ 2: 'unknown' }),
+  insert_stop: (sample) => ({ 2: 'stp_new', 7: get(sample, 'users', 'id') }),
+  ...Object.fromEntries(
+    ['mode', 'agent', 'wallet'].map((scope) => [
+      `suspend_grants_of_${scope}`,
+      (sample: Sample) => ({ 4: get(sample, 'stops', 'id') }),
+    ]),
+  ),
   find_agents: (sample) => {
     const { 1: workspaces = null, 2: modes = null, 4: agents = null } = parties(sample)
     return { 1: workspaces, 2: modes, 3: agents, 4: times(0), 5: times(-24 * 60) }

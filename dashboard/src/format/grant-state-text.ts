@@ -23,7 +23,7 @@ export function explainGrantState(grant: Pick<Grant, 'state' | 'status' | 'repla
     case 'active':
       return 'An owner of the wallet has signed this grant. It is in force.'
     case 'suspended':
-      return 'The agent can’t pay. To let it pay again, an owner of the wallet must resume the grant by signing the same terms again.'
+      return 'The agent can’t pay. To let it pay again, an owner of the wallet must sign that the grant is resumed.'
     case 'expired':
       if (grant.status === 'pending')
         return 'This grant expired before it was signed. Discard it and create a new grant.'

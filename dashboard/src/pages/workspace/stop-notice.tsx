@@ -31,10 +31,10 @@ export function StopNotice({ workspace: { slug, name, role }, stop }: StopNotice
       <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
         <div className="grid min-w-0 flex-1 basis-80 gap-1">
           <p className="font-semibold">
-            <StoppedText stop={stop} /> since <TimeText at={stop.created_at} isExact />
+            <StoppedText stop={stop} />
           </p>
           <p>
-            Stopped by <bdi>{stop.created_by ?? 'the server operator'}</bdi>.{' '}
+            Since <TimeText at={stop.created_at} isExact />, by <bdi>{stop.created_by ?? 'the server operator'}</bdi>.{' '}
             {stop.grants === 1 ? '1 grant is' : `${countOf(stop.grants, 'grant')} are`} suspended.
           </p>
           {mine.length > 1 && (

@@ -80,7 +80,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
               {name}
             </Link>
           </span>
-          <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3">
+          <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3 md:flex-none">
             <CommandPalette workspace={workspace} mode={mode} />
             <ModeSwitch slug={slug} mode={mode} />
             {may(workspace.role, 'manageGrants') && (

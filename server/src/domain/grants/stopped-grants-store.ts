@@ -1,4 +1,6 @@
-import { all, changed, type Query } from '../../db/query.ts'
+import { pick } from '../../db/column.ts'
+import { all, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Grant } from './grant.ts'
@@ -32,24 +34,21 @@ export const ALLOWS_PAYMENTS = `g.status = 'active' and g.suspended_at is null
           and (g.expires_at is null or g.expires_at > $3)`
 
 /**
- * Suspends the first `limit` grants of a scope that allow payments, in the order of their ids, so that two stops never
- * wait for each other. Uses the indexes `grants_one_active_per_agent_and_wallet`, `grants_by_wallet` and the primary
- * key.
+ * Suspends the grants of a scope that allow payments, and returns their ids. The caller holds the workspace's lock, so
+ * two stops never wait for each other's grants. Uses the indexes `grants_one_active_per_agent_and_wallet`,
+ * `grants_live_by_agent` and `grants_by_wallet`.
  */
 export function suspendGrantsOf(
   { workspaceId, mode, ...scope }: StopScope & { readonly workspaceId: string; readonly mode: Mode },
-  { stopId, now, limit }: { stopId: string; now: Date; limit: number },
-): Query<Grant[]> {
-  const { suffix, condition, values } = describeScope(scope, 6)
+  { stopId, now }: { stopId: string; now: Date },
+): Query<string[]> {
+  const { suffix, condition, values } = describeScope(scope, 5)
   return {
     name: `suspend_grants_of_${suffix}`,
-    text: `update grants set suspended_at = $3, stop_id = $4
-      where workspace_id = $1 and id in (
-        select g.id from grants g where g.workspace_id = $1 and g.mode = $2 and ${ALLOWS_PAYMENTS} ${condition}
-        order by g.id limit $5 for no key update)
-      returning ${GRANT_COLUMNS}`,
-    values: [workspaceId, mode, now, stopId, limit, ...values],
-    read: all(GRANT_ROW, toGrant),
+    text: `update grants g set suspended_at = $3, stop_id = $4
+      where g.workspace_id = $1 and g.mode = $2 and ${ALLOWS_PAYMENTS} ${condition} returning g.id`,
+    values: [workspaceId, mode, now, stopId, ...values],
+    read: all(pick(tables.grants, 'id'), ({ id }) => id),
   }
 }
 
@@ -74,28 +73,23 @@ export function listStoppedGrants(
   }
 }
 
-/** Locks grants in the order of their ids, so that two changes of many grants never wait for each other. */
-export function lockGrantsInOrder(workspaceId: string, ids: readonly string[]): Query<boolean> {
+/** Uses the primary key. */
+export function findGrants(workspaceId: string, ids: readonly string[]): Query<Grant[]> {
   return {
-    name: 'lock_grants_in_order',
-    text: `select 1 from grants where workspace_id = $1 and id = any ($2) order by id for no key update`,
+    name: 'find_grants',
+    text: `select ${GRANT_COLUMNS} from grants where workspace_id = $1 and id = any ($2)`,
     values: [workspaceId, ids],
-    read: changed,
+    read: all(GRANT_ROW, toGrant),
   }
 }
 
-/**
- * Ends the suspension of these grants, each only if it is still the suspension that began at `suspendedAt`. Returns the
- * grants that were changed. Uses the primary key.
- */
-export function markResumed(workspaceId: string, grants: readonly Grant[]): Query<Grant[]> {
+/** Ends the suspension of these grants. Uses the primary key. */
+export function markResumed(workspaceId: string, ids: readonly string[]): Query<Grant[]> {
   return {
     name: 'mark_grants_resumed',
     text: `update grants set suspended_at = null, stop_id = null
-      from unnest($2::text[], $3::timestamptz[]) as r (grant_id, since)
-      where workspace_id = $1 and id = r.grant_id and status = 'active' and suspended_at = r.since
-      returning ${GRANT_COLUMNS}`,
-    values: [workspaceId, grants.map(({ id }) => id), grants.map(({ suspendedAt }) => suspendedAt)],
+      where workspace_id = $1 and id = any ($2) returning ${GRANT_COLUMNS}`,
+    values: [workspaceId, ids],
     read: all(GRANT_ROW, toGrant),
   }
 }

@@ -5,15 +5,16 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
 import { describeGrant, grantEvent } from '../grants/record-status-change.ts'
-import { lockGrantsInOrder, markResumed } from '../grants/stopped-grants-store.ts'
+import { findGrants, markResumed } from '../grants/stopped-grants-store.ts'
 import { checkPasskeySignature } from '../wallets/owner-passkey.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
+import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import { challengeOf, formatStatement } from './resume-statement.ts'
 import { selectSuspended, walletOf, type Resumed, type Suspended } from './select-suspended.ts'
 
-/** One statement resumes at most this many grants, so that the events of few grants are in memory at once. */
+/** At most this many grants are read at once, so that the events of few grants are in memory. */
 const GRANTS_PER_STEP = 500
 
 /**
@@ -66,11 +67,15 @@ async function recordResumption(
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const resumed: Grant[] = []
+    // Under the workspace's lock, no other request resumes, revokes or replaces these grants.
+    await transaction.run(lockWorkspace(workspaceId))
     for (let start = 0; start < grants.length; start += GRANTS_PER_STEP) {
-      const step = grants.slice(start, start + GRANTS_PER_STEP)
-      const ids = step.map(({ id }) => id)
-      const [, changed] = await transaction.batch([lockGrantsInOrder(workspaceId, ids), markResumed(workspaceId, step)])
-      if (changed.length < step.length) throw problem('signing_request_stale')
+      const signed = new Map(grants.slice(start, start + GRANTS_PER_STEP).map((grant) => [grant.id, grant]))
+      const current = await transaction.run(findGrants(workspaceId, [...signed.keys()]))
+      const isSame = ({ id, status, suspendedAt }: Grant): boolean =>
+        status === 'active' && suspendedAt?.getTime() === signed.get(id)?.suspendedAt?.getTime()
+      if (current.length < signed.size || !current.every(isSame)) throw problem('signing_request_stale')
+      const changed = await transaction.run(markResumed(workspaceId, [...signed.keys()]))
       await transaction.batch(appendEvents(changed.map((grant) => grantEvent('permission.resumed', grant, now))))
       resumed.push(...changed)
     }

@@ -1,4 +1,3 @@
-import type { Query } from '../../db/query.ts'
 import type { Transaction } from '../../db/transaction.ts'
 import { createId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
@@ -7,13 +6,13 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { grantEvent } from '../grants/record-status-change.ts'
-import { suspendGrantsOf, type StopScope } from '../grants/stopped-grants-store.ts'
+import { findGrants, suspendGrantsOf, type StopScope } from '../grants/stopped-grants-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
 import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Stop } from './stop.ts'
 import { insertStop } from './stops-store.ts'
 
-/** One statement suspends at most this many grants, so that the events of few grants are in memory at once. */
+/** At most this many grants are read at once, so that the events of few grants are in memory. */
 const GRANTS_PER_STEP = 500
 
 export interface StopRequest extends StopScope {
@@ -57,18 +56,15 @@ export async function stopAgents(
   )
 }
 
+/** Suspends the grants, and inserts an event for each of them. Returns their number. */
 async function suspendAll(transaction: Transaction, stop: Stop): Promise<number> {
-  const options = { stopId: stop.id, now: stop.createdAt, limit: GRANTS_PER_STEP }
-  let total = 0
-  let events: readonly Query<unknown>[] = []
-  for (;;) {
-    const [suspended] = await transaction.batch([suspendGrantsOf(stop, options), ...events])
-    total += suspended.length
-    events = appendEvents(suspended.map((grant) => grantEvent('permission.suspended', grant, stop.createdAt)))
-    if (suspended.length < GRANTS_PER_STEP) break
+  const { workspaceId, createdAt } = stop
+  const ids = await transaction.run(suspendGrantsOf(stop, { stopId: stop.id, now: createdAt }))
+  for (let start = 0; start < ids.length; start += GRANTS_PER_STEP) {
+    const grants = await transaction.run(findGrants(workspaceId, ids.slice(start, start + GRANTS_PER_STEP)))
+    await transaction.batch(appendEvents(grants.map((grant) => grantEvent('permission.suspended', grant, createdAt))))
   }
-  if (total > 0) await transaction.batch(events)
-  return total
+  return ids.length
 }
 
 function describeStop(
