@@ -6,7 +6,7 @@ import { mintUsdc } from '../../sandbox/src/chain/mint-usdc.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { openCsv } from '../../server/src/console/csv.ts'
 import { createStatementRows, STATEMENT_COLUMNS } from '../../server/src/console/statement-csv.ts'
-import { addMonths, monthAt, startOf, type Month } from '../../server/src/domain/months/month.ts'
+import { addMonths, monthAt, startOfMonth, type Month } from '../../server/src/domain/months/month.ts'
 import { getStatement } from '../../server/src/domain/reports/statements/get-statement.ts'
 import { walkMovements } from '../../server/src/domain/reports/statements/list-movements.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -100,7 +100,7 @@ describe('a statement on a real chain', () => {
     const now = new Date((await fixture.control('/clock', { advance_seconds: 0 })).body.now)
     const month = addMonths(monthAt(now), 1)
     const head = (await fixture.chains.test.call('eth_getBlockByNumber', ['latest', false])) as { timestamp: string }
-    const start = startOf(month).getTime() / 1_000
+    const start = startOfMonth(month).getTime() / 1_000
     await fixture.control('/chains/test', { advance_seconds: Math.max(1, start - Number(head.timestamp)) })
     await fixture.advanceClock(Math.ceil(start - now.getTime() / 1_000) + 1)
     await mine(MINED_CONFIRMATIONS)

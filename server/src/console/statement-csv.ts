@@ -1,6 +1,6 @@
 import type { ListedMovement } from '../domain/reports/statements/list-movements.ts'
 import type { Statement, StatementBalance } from '../domain/reports/statements/statement.ts'
-import { startOf, addMonths } from '../domain/months/month.ts'
+import { startOfMonth, addMonths } from '../domain/months/month.ts'
 import { formatCoin } from '../values/gas.ts'
 import { formatAmount } from '../values/money.ts'
 import type { TimeZone } from '../values/time-zone.ts'
@@ -60,7 +60,7 @@ export function createStatementRows(file: StatementFile): () => Promise<readonly
     }
   }
   const closingRows = (): StatementRow[] => {
-    const end = startOf(addMonths(statement.month, 1))
+    const end = startOfMonth(addMonths(statement.month, 1))
     const { closing, state, pending } = statement
     // The last movements may have been recorded after the sums were read. The file adds up what it contains.
     const isComputed = closing.source === 'computed'
@@ -87,7 +87,7 @@ export function createStatementRows(file: StatementFile): () => Promise<readonly
     if (step === 'end') return null
     if (step === 'opening') {
       step = 'movements'
-      return [balanceRow('opening_balance', statement.opening, startOf(statement.month))]
+      return [balanceRow('opening_balance', statement.opening, startOfMonth(statement.month))]
     }
     const movements = await file.next()
     if (movements.length > 0) return movements.map(movementRow)

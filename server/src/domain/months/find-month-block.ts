@@ -1,5 +1,5 @@
 import type { Chain } from '../../chain/open-chain.ts'
-import { startOf, type Month, type MonthBlock } from './month.ts'
+import { startOfMonth, type Month, type MonthBlock } from './month.ts'
 
 /** The blocks among which a month's first block is searched for. */
 interface Search {
@@ -20,7 +20,7 @@ export async function findMonthBlock(
   { month, after, newest }: Search,
 ): Promise<Pick<MonthBlock, 'firstBlock' | 'parentHash'> | null> {
   if (newest <= after) return null
-  const startSeconds = BigInt(startOf(month).getTime() / 1_000)
+  const startSeconds = BigInt(startOfMonth(month).getTime() / 1_000)
   let found = await chain.readBlock(newest)
   if (found.seconds < startSeconds) return null
   let low = after

@@ -14,13 +14,13 @@ export function monthAt(time: Date): Month {
 }
 
 /** Returns when a month begins. */
-export function startOf(month: Month): Date {
+export function startOfMonth(month: Month): Date {
   return new Date(`${month}-01T00:00:00.000Z`)
 }
 
 /** Returns the month that is `count` months later, or earlier if `count` is negative. */
 export function addMonths(month: Month, count: number): Month {
-  const start = startOf(month)
+  const start = startOfMonth(month)
   return monthAt(new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + count, 1)))
 }
 

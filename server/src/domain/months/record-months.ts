@@ -5,7 +5,7 @@ import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { findMonthBlock } from './find-month-block.ts'
-import { addMonths, FINAL_DEPTH, monthAt, MONTHS_MAX, startOf, type Month, type MonthBlock } from './month.ts'
+import { addMonths, FINAL_DEPTH, monthAt, MONTHS_MAX, startOfMonth, type Month, type MonthBlock } from './month.ts'
 import {
   findOldestWallet,
   listMonthBlocks,
@@ -93,7 +93,7 @@ async function readMonth(ctx: MonthContext, job: Job, given: MonthBlock): Promis
 }
 
 function nextReadAfter(month: Month, now: Date): Date {
-  const sinceMs = (now.getTime() - startOf(month).getTime()) / RETRY_SHARE
+  const sinceMs = (now.getTime() - startOfMonth(month).getTime()) / RETRY_SHARE
   return new Date(now.getTime() + Math.min(Math.max(sinceMs, RETRY_MS_MIN), RETRY_MS_MAX))
 }
 
@@ -103,7 +103,7 @@ async function checkBlock(ctx: MonthContext, mode: Mode, block: MonthBlock): Pro
   const chain = ctx.chains[mode]
   const head = await chain.readRecentHead()
   const { parentHash, seconds } = await chain.readBlock(block.firstBlock)
-  const isSame = parentHash === block.parentHash && Number(seconds) * 1_000 >= startOf(block.month).getTime()
+  const isSame = parentHash === block.parentHash && Number(seconds) * 1_000 >= startOfMonth(block.month).getTime()
   if (isSame && head - block.firstBlock + 1n < FINAL_DEPTH) return block
   const changed = isSame
     ? { ...block, isFinal: true }
@@ -117,7 +117,7 @@ async function checkBlock(ctx: MonthContext, mode: Mode, block: MonthBlock): Pro
 /** Reads the balances that are missing. Returns false if the job must end before all of them are read. */
 async function readBalances(ctx: MonthContext, { mode, renewLease }: Job, block: MonthBlock): Promise<boolean> {
   const { month, firstBlock, parentHash } = block
-  const createdBefore = new Date(startOf(month).getTime() + CLOCK_ERROR_MS)
+  const createdBefore = new Date(startOfMonth(month).getTime() + CLOCK_ERROR_MS)
   const place = { number: firstBlock - 1n, hash: parentHash as Hash }
   for (let after: Address | null = null; ;) {
     const page = { month, parentHash, createdBefore, after, limit: BALANCES_PER_BATCH_MAX }

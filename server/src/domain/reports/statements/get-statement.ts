@@ -2,7 +2,7 @@ import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import { Problem } from '../../../values/problem.ts'
 import type { Context } from '../../context.ts'
-import { addMonths, monthAt, startOf, type Month } from '../../months/month.ts'
+import { addMonths, monthAt, startOfMonth, type Month } from '../../months/month.ts'
 import { getWallet } from '../../wallets/queries.ts'
 import type { WalletSummary } from '../../wallets/wallet.ts'
 import { addSums, completeBalances, type MonthRange, type Statement, type StatementState } from './statement.ts'
@@ -81,7 +81,7 @@ export async function getStatement(ctx: Pick<Context, 'db' | 'clock'>, request: 
 }
 
 function isCreatedIn({ createdAt }: WalletSummary, month: Month): boolean {
-  return createdAt >= startOf(month)
+  return createdAt >= startOfMonth(month)
 }
 
 function isOpeningUnknown(wallet: WalletSummary, month: Month, facts: MonthFacts): boolean {
@@ -95,7 +95,7 @@ function rangeOf(
 ): MonthRange | null {
   const isNew = isCreatedIn(wallet, month)
   if (monthAt(wallet.createdAt) > month || (firstBlock === null && !isNew)) return null
-  const times = { from: startOf(month), to: startOf(addMonths(month, 1)) }
+  const times = { from: startOfMonth(month), to: startOfMonth(addMonths(month, 1)) }
   // No USDC can have reached the wallet before it was created.
   const fromBlock = isNew || firstBlock === null ? 0n : firstBlock
   return { ...times, fromBlock, toBlock: nextFirstBlock === null ? null : nextFirstBlock - 1n }
@@ -111,7 +111,7 @@ async function computeOpening(
   const before = {
     fromBlock: earlier?.firstBlock ?? 0n,
     toBlock: range.fromBlock - 1n,
-    from: earlier === null ? startOf(monthAt(wallet.createdAt)) : startOf(earlier.month),
+    from: earlier === null ? startOfMonth(monthAt(wallet.createdAt)) : startOfMonth(earlier.month),
     to: range.from,
   }
   const { inMicro, outMicro } = addSums(await ctx.db.readSlow(sumMovements(request, before), request.workspaceId))

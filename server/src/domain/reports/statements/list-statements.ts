@@ -1,6 +1,6 @@
 import type { Mode } from '../../../values/mode.ts'
 import type { Context } from '../../context.ts'
-import { addMonths, MONTHS_MAX, monthAt, startOf, type Month } from '../../months/month.ts'
+import { addMonths, MONTHS_MAX, monthAt, startOfMonth, type Month } from '../../months/month.ts'
 import { listWallets } from '../../wallets/queries.ts'
 import { listMonthStatements, type ListedStatement } from './statements-store.ts'
 
@@ -31,7 +31,7 @@ export async function listStatements(
     months.push(month)
   const month = months.find((one) => one === wanted) ?? months[1] ?? months[0] ?? first
   const next = addMonths(month, 1)
-  const range = { month, next, createdBefore: startOf(next) }
+  const range = { month, next, createdBefore: startOfMonth(next) }
   const statements = await ctx.db.readSlow(listMonthStatements({ workspaceId, mode }, range), workspaceId)
-  return { months, month, statements: statements.map((one) => ({ ...one, isOver: startOf(next) <= now })) }
+  return { months, month, statements: statements.map((one) => ({ ...one, isOver: startOfMonth(next) <= now })) }
 }

@@ -105,7 +105,7 @@ export interface Statement {
   readonly closing: StatementBalance
   readonly sums: readonly MovementSum[]
   readonly totals: Totals
-  /** The payments that were requested before the month's end and are still pending, at most `PENDING_COUNTED_MAX`. */
+  /** The payments that were requested before the month's end and are still pending, at most `UNSETTLED_COUNTED_MAX`. */
   readonly pending: number
   /**
    * By how much the closing balance exceeds the opening balance and the movements. Null if one of the balances was
@@ -114,7 +114,7 @@ export interface Statement {
   readonly differenceMicro: bigint | null
 }
 
-export const PENDING_COUNTED_MAX = 1_000
+export const UNSETTLED_COUNTED_MAX = 1_000
 /** A statement with more movements is not exported. */
 export const MOVEMENTS_MAX = 1_000_000
 

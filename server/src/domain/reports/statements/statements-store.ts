@@ -6,7 +6,7 @@ import type { Address } from '../../../values/address.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Month } from '../../months/month.ts'
 import { WALLETS_LISTED_MAX } from '../../wallets/wallet.ts'
-import { PENDING_COUNTED_MAX, type MonthRange, type MovementSum, type MovementType } from './statement.ts'
+import { UNSETTLED_COUNTED_MAX, type MonthRange, type MovementSum, type MovementType } from './statement.ts'
 
 const {
   month_blocks: blocks,
@@ -158,7 +158,7 @@ export function sumMovements({ workspaceId, mode, wallet }: WalletPlace, range: 
 }
 
 /**
- * Counts the payments of a wallet that were requested before a time and are pending, at most `PENDING_COUNTED_MAX`.
+ * Counts the payments of a wallet that were requested before a time and are pending, at most `UNSETTLED_COUNTED_MAX`.
  * Uses the index `payments_holding_balance`.
  */
 export function countPendingBefore({ workspaceId, mode, wallet }: WalletPlace, before: Date): Query<number> {
@@ -166,7 +166,7 @@ export function countPendingBefore({ workspaceId, mode, wallet }: WalletPlace, b
     name: 'count_pending_before',
     text: `select count(*) as pending from (
         select 1 from payments where workspace_id = $1 and mode = $2 and wallet_address = $3 and settled_at is null
-          and created_at < $4 limit ${PENDING_COUNTED_MAX}
+          and created_at < $4 limit ${UNSETTLED_COUNTED_MAX}
       ) found`,
     values: [workspaceId, mode, wallet, before],
     read: one({ pending: computed.int8 }, (row) => Number(row.pending)),
