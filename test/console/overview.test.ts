@@ -4,7 +4,7 @@ import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError } from '../support/http-client.ts'
-import { holdTable } from '../support/database/hold-table.ts'
+import { countWaitingFor, holdTable } from '../support/database/hold-table.ts'
 import { seedPayment } from '../support/context/payment-rows.ts'
 import { seedPurchase } from '../support/context/purchase-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -144,13 +144,15 @@ describe('the overview in the dashboard', () => {
     const seeded = await seed(server.context)
     const { read } = await openConsoleFixture(seeded)
     const release = await holdTable(server.context.db, 'payment_refusals')
+    const isHeld = (count: number) => async () =>
+      (await countWaitingFor(server.context.db, 'payment_refusals')) === count
     const first = read()
-    await waitFor('the first', async () => (await countHeld()) === 1)
+    await waitFor('the first', isHeld(1))
     await seedPayment(server.context, seeded)
     const others = Array.from({ length: 8 }, () => read())
     // Requests the other mode, which the server reads at the same time. The others wait, and do not read yet.
     const beside = read('live')
-    await waitFor('the other mode', async () => (await countHeld()) === 2)
+    await waitFor('the other mode', isHeld(2))
     await release()
     for (const { payments } of await Promise.all(others)) assert.equal((payments as []).length, 1)
     await first
@@ -164,11 +166,6 @@ describe('the overview in the dashboard', () => {
     const read = async (mode = 'test') =>
       (await browser.ask<{ overview: Wire }>('GET', `${path}?mode=${mode}`)).overview
     return { browser, path, read, userId }
-  }
-
-  async function countHeld(): Promise<number> {
-    const text = `select 1 from pg_locks where not granted and relation = 'payment_refusals'::regclass`
-    return (await readRows(server.context.db, text)).length
   }
 
   /** Inserts a deposit in the same way as the service's deposit watcher. Returns the deposit in the form of the API. */

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
-import type { QueryResultRow as Row } from 'pg'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
 import { openConsoleServer, type ConsoleServer } from '../support/service/console-server.ts'
 import { expectError, send } from '../support/http-client.ts'
-import { holdTable } from '../support/database/hold-table.ts'
+import { countWaitingFor, holdTable } from '../support/database/hold-table.ts'
 import { seedManyPayments } from '../support/context/payment-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import { seed } from '../support/context/seed.ts'
@@ -123,14 +122,8 @@ describe('exports of payments', () => {
 
   /** Waits until this many exports are waiting for the locked table of payments. */
   async function areUnderWay(count: number): Promise<void> {
-    const text = `select count(*) as waiting from pg_locks where not granted and relation = 'payments'::regclass`
-    const query = {
-      name: 'count_waiting',
-      text,
-      values: [],
-      read: (rows: readonly Row[]) => Number(rows[0]?.['waiting']),
-    }
-    await waitFor(`${count} exports`, async () => (await server.context.db.read(query)) === count)
+    const { db } = server.context
+    await waitFor(`${count} exports`, async () => (await countWaitingFor(db, 'payments')) === count)
   }
 
   async function openConsoleFixture(of: ConsoleServer = server) {

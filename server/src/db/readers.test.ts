@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
-import { holdTable } from '../../../test/support/database/hold-table.ts'
+import { countWaitingFor, holdTable } from '../../../test/support/database/hold-table.ts'
 import { readRows } from '../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { createLogger } from '../lib/logger.ts'
@@ -34,7 +34,7 @@ describe('reads that may take a long time', () => {
       })
     })
     const outcomes = Promise.allSettled(reads)
-    await waitFor('all readers being busy', async () => (await countWaiting()) === READERS)
+    await waitFor('all readers being busy', async () => (await countWaitingFor(db, 'held')) === READERS)
     await assert.rejects(db.readSlow(READ_HELD), DatabaseUnavailable)
     assert.deepEqual(await readRows(db, 'select 1 as one'), [{ one: 1 }])
     assert.equal(answered, 0)
@@ -68,17 +68,6 @@ describe('reads that may take a long time', () => {
     ])
     assert.equal(await db.readSlow(READ_HELD), 0)
   })
-
-  async function countWaiting(): Promise<number> {
-    const text = `select count(*) as waiting from pg_locks where not granted and relation = 'held'::regclass`
-    const [row] = await db.read<{ waiting: number }[]>({
-      name: 'count_waiting',
-      text,
-      values: [],
-      read: (rows) => rows.map(({ waiting }) => ({ waiting: Number(waiting) })),
-    })
-    return row?.waiting ?? 0
-  }
 })
 
 const READ_HELD: Query<number> = {

@@ -18,3 +18,12 @@ export async function holdTable(db: Database, table: string): Promise<() => Prom
     await over
   }
 }
+
+/** Counts the statements that wait for a lock on a table. */
+export async function countWaitingFor(db: Database, table: string): Promise<number> {
+  // All test files use one PostgreSQL, and the databases of most files are copies of one database. So a table has the
+  // same number in all of them.
+  const text = `select 1 from pg_locks where not granted and relation = $1::regclass
+    and database = (select oid from pg_database where datname = current_database())`
+  return await db.read({ name: 'count_waiting_for', text, values: [table], read: (rows) => rows.length })
+}
