@@ -21,12 +21,6 @@ import {
 } from '../support/sandbox/payer-fixture.ts'
 import { openSharedSandboxFixture, type SandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 
-/**
- * The time limit of a confirmation. A block is mined every second, one block is needed as a confirmation, and the
- * service polls every 400 ms.
- */
-const CONFIRMED_MS_MAX = 5_000
-
 describe('a payment, from the first signature to the chain', () => {
   let fixture: SandboxFixture
   before(async () => {
@@ -77,7 +71,7 @@ describe('a payment, from the first signature to the chain', () => {
           confirmed_at: null,
         },
       )
-      await waitForRecord(fixture, payment.id, 'confirmed', CONFIRMED_MS_MAX)
+      await waitForRecord(fixture, payment.id, 'confirmed')
       const confirmed = await readPayment(fixture, payer, payment.id)
       const { confirmed_at } = confirmed
       assert.ok(confirmed_at !== null && confirmed_at >= payment.created_at)

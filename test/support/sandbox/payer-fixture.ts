@@ -140,17 +140,11 @@ export async function readAgent(fixture: SandboxFixture, { key, agentId }: Payer
  * Waits until the payment has this status in the database. It does not use the API, because a GET request would update
  * the payment.
  */
-export async function waitForRecord(
-  fixture: SandboxFixture,
-  id: string,
-  status: string,
-  msMax?: number,
-): Promise<void> {
+export async function waitForRecord(fixture: SandboxFixture, id: string, status: string): Promise<void> {
   await waitFor(
     `payment ${id} is ${status}`,
     async () =>
       (await fixture.query('select 1 from payments where id = $1 and status = $2', [id, status])).length === 1,
-    msMax,
   )
 }
 

@@ -258,7 +258,8 @@ describe('the local enclave', () => {
 
   for (const [fault, timeoutMs] of [
     ['unavailable', 5_000],
-    ['timeout', 300],
+    // Long enough for the request to arrive, even on a busy machine.
+    ['timeout', 2_000],
   ] as const) {
     it(`sends nothing with the fault "${fault}", and the next attempt is sent`, async () => {
       const granted = await grant()

@@ -18,6 +18,8 @@ interface Seen {
 
 const RULES = { allowLoopback: true, ownOrigins: [], contact: 'https://pay.example.com' }
 const OURS = 'Bursar/1 (+https://pay.example.com)'
+/** Long enough for a request to arrive, even on a busy machine. */
+const SHORT_MS = 2_000
 const LIMITS = { timeoutMs: 20_000, responseBytesMax: 1_000, redirectsMax: 3, onEnd: () => undefined }
 const redirect = (to: string, status = 302): Handler => {
   return (_, response) => void response.writeHead(status, { location: to }).end('moved')
@@ -104,7 +106,7 @@ describe('a resource that an agent chose', () => {
   test('that never answers, or hangs up, is asked once', async () => {
     handlers['/never'] = () => undefined
     handlers['/gone'] = (request) => void request.socket.destroy()
-    const never = await get('/never', { timeoutMs: 200 })
+    const never = await get('/never', { timeoutMs: SHORT_MS })
     assert.deepEqual([never.answer.error, never.isTruncated], ['timeout', false])
     assert.equal((await get('/gone')).answer.error, 'connection_reset')
     assert.deepEqual(
