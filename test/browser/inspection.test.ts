@@ -77,10 +77,15 @@ describe('the inspection of a page', () => {
     const person = await openPerson(browser, { baseURL: site.origin })
     t.after(() => person.close())
     await person.page.goto('/start')
-    await person.page.evaluate("fetch('/silent').catch(() => null); fetch('/broken').then(() => null)")
+    await person.page.evaluate(
+      "fetch('/silent').catch(() => null); fetch('/broken').then(() => console.error('no good'))",
+    )
     const cause = new Error('a timeout')
     await explainFailure({ error: new Error('the test has failed', { cause }) }, [person])
     assert.match(cause.stack ?? '', /a timeout.*\/start "Hello"\nHello\s+Try again later\.\n/s)
-    assert.match(cause.stack ?? '', /without a response: GET \/silent\n.*failed: .*GET \/broken 503/)
+    assert.match(
+      cause.stack ?? '',
+      /without a response: GET \/silent\n.*failed: .*GET \/broken 503.*\nFaults: .*no good/,
+    )
   })
 })

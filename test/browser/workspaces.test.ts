@@ -103,19 +103,22 @@ describe('workspaces and their members, in a browser', () => {
     assert.deepEqual(outcomes.toSorted(), ['in', 'refused'])
   })
 
-  test('if an invitation is shown but the session is not known, the person can try again', async () => {
+  test('if the invitation or the session cannot be read, the person can try again', async () => {
     const owner = await enterOwner('Olive Owner', 'Terrace')
     await openMembers(owner.page)
     const url = await createInvitation(owner.page, 'Viewer')
     const { page, context } = await fixture.enter()
     const error = { type: 'rate_limited', code: 'rate_limit_exceeded', message: 'Wait a moment.' }
-    await context.route('**/console/session', (route) => route.fulfill({ status: 429, json: { error } }))
+    const paths = ['**/console/invitations/look-up', '**/console/session']
+    for (const path of paths) await context.route(path, (route) => route.fulfill({ status: 429, json: { error } }))
     await page.goto(url)
-    await heading(page, 'Join Terrace').waitFor()
-    await page.getByRole('alert').filter({ hasText: 'Wait a moment.' }).waitFor()
-    assert.equal(await page.getByRole('link', { name: 'Sign in to join' }).count(), 0)
-    await context.unroute('**/console/session')
-    await button(page, 'Try again').click()
+    for (const [index, name] of ['The invitation can’t be shown', 'Join Terrace'].entries()) {
+      await heading(page, name).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'Wait a moment.' }).waitFor()
+      assert.equal(await page.getByRole('link', { name: 'Sign in to join' }).count(), 0)
+      await context.unroute(paths[index] ?? '')
+      await button(page, 'Try again').click()
+    }
     await page.getByRole('link', { name: 'Sign in to join' }).waitFor()
   })
 

@@ -53,7 +53,7 @@ export function InvitationPage() {
     return (
       <>
         <PageHeading title="The invitation can’t be shown" />
-        <ErrorNotice error={offer.error} />
+        <ErrorNotice error={offer.error} onRetry={() => void offer.refetch()} />
         <p className="text-muted">
           <TextLink to="/">Go to your workspaces</TextLink>
         </p>

@@ -46,17 +46,22 @@ export class PageHistory {
   }
 }
 
+interface Observed {
+  readonly history: PageHistory
+  readonly faults: readonly string[]
+}
+
 /**
  * Adds what the people see to the error of a failed test, so that a failure on another machine can be understood. `test`
- * is the context that a hook `afterEach` gets.
+ * is the context that a hook `afterEach` gets. If that hook fails too, Node reports only the first error, so this one has
+ * the faults of the pages.
  */
-export async function explainFailure(
-  test: object,
-  people: readonly { readonly history: PageHistory }[],
-): Promise<void> {
+export async function explainFailure(test: object, people: readonly Observed[]): Promise<void> {
   const { cause } = (test as { readonly error?: Error | null }).error ?? {}
   if (!(cause instanceof Error)) return
-  const texts = await Promise.all(people.map(({ history }) => history.describe()))
+  const texts = await Promise.all(
+    people.map(async ({ history, faults }) => `${await history.describe()}\nFaults: ${faults.join('\n') || 'none'}`),
+  )
   cause.stack = [cause.stack, ...texts].join('\n')
 }
 
