@@ -60,10 +60,7 @@ export function endpointColumn(webhooks: readonly Webhook[], isSecondary = true)
     isLong: true,
     width: 'md:w-1/5',
     render: ({ webhook_id }) => (
-      <span
-        className="block truncate font-mono text-[0.8125rem] font-normal text-muted"
-        title={urls.get(webhook_id)}
-      >
+      <span className="block truncate font-mono text-[0.8125rem] font-normal text-muted" title={urls.get(webhook_id)}>
         {urls.get(webhook_id) ?? 'Deleted endpoint'}
       </span>
     ),
