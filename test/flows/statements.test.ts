@@ -51,7 +51,7 @@ describe('a statement on a real chain', () => {
     await fixture.control('/chains/test', { fail_transfers: 1 })
     const failed = await order(payer, payer.key)
     await mine(MINED_CONFIRMATIONS)
-    await waitForRecord(fixture, failed, 'failed', WAIT_MS)
+    await waitForRecord(fixture, failed, 'failed')
     await forkAway(payer)
     await payAcrossFork(payer)
 
@@ -131,7 +131,7 @@ describe('a statement on a real chain', () => {
       await mine(1)
     }
     await mine(MINED_CONFIRMATIONS)
-    for (const id of ids) await waitForRecord(fixture, id, 'confirmed', WAIT_MS)
+    for (const id of ids) await waitForRecord(fixture, id, 'confirmed')
     await waitForDeposits(fixture, payer.wallet, COUNT + 1)
   }
 
@@ -150,7 +150,7 @@ describe('a statement on a real chain', () => {
     await mine(1)
     await fixture.control('/chains/test', { reorg: 1 })
     await mine(2 * MINED_CONFIRMATIONS)
-    await waitForRecord(fixture, id, 'confirmed', WAIT_MS)
+    await waitForRecord(fixture, id, 'confirmed')
   }
 
   async function order(payer: PayerFixture, key: string): Promise<string> {
