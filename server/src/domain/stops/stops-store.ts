@@ -96,8 +96,8 @@ export function countUnderWay({ workspaceId, mode, ...scope }: Place): Query<num
 }
 
 /**
- * Lists the stops that keep grants suspended which have not expired, the newest first, each with its wallets. Uses the
- * index `grants_stopped` and primary keys.
+ * Lists the stops that keep grants suspended which have not expired, the newest first, each with its wallets. The grants
+ * are read once, because they are materialized. Uses the index `grants_stopped` and primary keys.
  */
 export function listStopsInForce(
   { workspaceId, mode }: { workspaceId: string; mode: Mode },
@@ -105,13 +105,14 @@ export function listStopsInForce(
 ): Query<StopInForce[]> {
   return {
     name: 'list_stops_in_force',
-    text: `select s.workspace_id, s.id, s.mode, s.agent_id, s.wallet_address, s.created_at, s.created_by,
-        u.name as created_by_name, w.address, w.name as wallet_name, g.grants
-      from (
+    text: `with g as materialized (
         select stop_id, wallet_address, count(*) as grants from grants
         where workspace_id = $1 and mode = $2 and stop_id is not null and status = 'active' and suspended_at is not null
           and (expires_at is null or expires_at > $3)
-        group by stop_id, wallet_address order by stop_id desc, wallet_address limit $4) g
+        group by stop_id, wallet_address order by stop_id desc, wallet_address limit $4)
+      select s.workspace_id, s.id, s.mode, s.agent_id, s.wallet_address, s.created_at, s.created_by,
+        u.name as created_by_name, w.address, w.name as wallet_name, g.grants
+      from g
       join stops s on s.workspace_id = $1 and s.id = g.stop_id
       join wallets w on w.workspace_id = $1 and w.mode = $2 and w.address = g.wallet_address
       left join users u on u.id = s.created_by
