@@ -215,7 +215,7 @@ describe('payments in the dashboard', () => {
     assert.equal((await list('kind=transfer')).length, 1)
     const { text } = await fixture.browser.call('GET', `${fixture.at('payments/export')}?mode=test&kind=undelivered`)
     const [, line = '', end] = text.split('\r\n')
-    assert.match(line, new RegExp(`^${lost.id},.*,x402,https://api\\.example/goods,failed$`))
+    assert.match(line, new RegExp(`^${lost.id},.*,x402,.*,https://api\\.example/goods,failed,`))
     assert.equal(end, '')
     // The limits under which a purchase was admitted are shown in the same way as those of any payment.
     const { payment } = await fixture.read(bought.id)
