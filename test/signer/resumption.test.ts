@@ -4,6 +4,7 @@ import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import { checkExpiry } from '../../signer/src/check-request.ts'
 import { decodeRequest } from '../../signer/src/decode/request.ts'
 import { decodeResumption } from '../../signer/src/decode/resumption.ts'
+import { formatTime } from '../../signer/src/describe/format.ts'
 import { describeResumption } from '../../signer/src/describe/describe-resumption.ts'
 import type { Claims } from '../../signer/src/read-message.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
@@ -50,7 +51,7 @@ describe('the statement that resumes grants, as the signer page reads it', () =>
       { text: RECIPIENT.toLowerCase(), claim: 'Treasury' },
       { text: 'Agent \u2068“buyer”\u2069: up to 1.50 USDC in a payment, 10.00 USDC in 24 hours, to anybody' },
       {
-        text: 'Agent \u2068“’x’”\u2069: up to 1.50 USDC in a payment, 10.00 USDC in 24 hours, to 1 recipient, purchases allowed, until November 22, 2026 at 12:05 PM UTC',
+        text: `Agent \u2068“’x’”\u2069: up to 1.50 USDC in a payment, 10.00 USDC in 24 hours, to 1 recipient, purchases allowed, until ${formatTime(EXPIRES_AT)}`,
       },
     ])
   })
