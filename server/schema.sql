@@ -330,7 +330,7 @@ CREATE INDEX grants_by_wallet ON public.grants USING btree (workspace_id, mode, 
 CREATE INDEX grants_listed ON public.grants USING btree (workspace_id, mode, id);
 CREATE INDEX grants_live_by_agent ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
 CREATE INDEX grants_of_activator ON public.grants USING btree (activated_by) WHERE (activated_by IS NOT NULL);
-CREATE INDEX grants_of_creator ON public.grants USING btree (created_by, workspace_id, status) WHERE (created_by IS NOT NULL);
+CREATE INDEX grants_of_creator ON public.grants USING btree (created_by) WHERE (created_by IS NOT NULL);
 CREATE UNIQUE INDEX grants_one_active_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX grants_one_active_per_slot ON public.grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'active'::text) AND (slot IS NOT NULL));
 CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON public.grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'pending'::text);

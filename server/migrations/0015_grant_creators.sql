@@ -4,4 +4,4 @@ lock table grants, users in access exclusive mode;
 alter table grants
   -- Null if the operator prepared the grant, or if the grant is older than this column.
   add column created_by text references users (id);
-create index grants_of_creator on grants (created_by, workspace_id, status) where created_by is not null;
+create index grants_of_creator on grants (created_by) where created_by is not null;

@@ -304,6 +304,7 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_payment_refusals_test: 'the rejected requests of a workspace, of which at most 10,000 are kept',
   list_repeated_refusals_live: 'the refusals of a day, to find those that repeat',
   list_repeated_refusals_test: 'the refusals of a day, to find those that repeat',
+  list_pending_grants_of_user: 'the grants of a workspace that wait for a signature',
   list_recipients: 'the recipients of a workspace, ordered by their labels',
   list_wallet_balances_live: 'the wallets of a workspace, ordered by their age',
   list_wallet_balances_test: 'the wallets of a workspace, ordered by their age',

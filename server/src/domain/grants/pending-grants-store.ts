@@ -31,9 +31,9 @@ export function otherSignersOf(alias: string): string {
 }
 
 /**
- * Lists the grants of both modes that wait for a signature and that concern a user: those that the user prepared, found
- * by `grants_of_creator`, and those on wallets that the user owns, found by `wallet_passkeys_by_user`,
- * `wallet_owners_of_passkey` and `grants_by_wallet`. Oldest first.
+ * Lists the grants of both modes that wait for a signature and that concern a user: those that the user prepared, and
+ * those on wallets that the user owns, oldest first. Reads all waiting grants of the workspace once, by
+ * `grants_one_pending_per_agent_and_wallet`, and looks for the user's passkeys by `wallet_passkeys_by_user`.
  */
 export function listPendingOfUser(
   { workspaceId, userId }: { workspaceId: string; userId: string },
@@ -41,19 +41,18 @@ export function listPendingOfUser(
 ): Query<PendingGrant[]> {
   return {
     name: 'list_pending_grants_of_user',
-    text: `with concerned as (
-        select a.id from grants a where a.created_by = $2 and a.workspace_id = $1 and a.status = 'pending'
-        union
-        select a.id from wallet_passkeys k
-        join wallet_owners i on i.credential_id = k.credential_id and i.workspace_id = $1
-        join grants a on a.workspace_id = $1 and a.mode = i.mode and a.wallet_address = i.wallet_address
-          and a.status <> 'revoked'
-        where k.user_id = $2 and a.status = 'pending')
+    text: `with waiting as materialized (
+        select id, workspace_id, mode, agent_id, wallet_address, created_by
+        from grants where workspace_id = $1 and status = 'pending'
+      ), owned as materialized (
+        select o.mode, o.wallet_address from wallet_passkeys k
+        join wallet_owners o on o.credential_id = k.credential_id and o.workspace_id = $1
+        where k.user_id = $2)
       select a.id, a.mode, a.agent_id, w.name as wallet_name, coalesce(a.created_by = $2, false) as is_prepared,
         ${otherSignersOf('a')} as other_signers
-      from concerned c
-      join grants a on a.workspace_id = $1 and a.id = c.id
-      join wallets w on w.workspace_id = a.workspace_id and w.mode = a.mode and w.address = a.wallet_address
+      from waiting a
+      join wallets w on w.workspace_id = $1 and w.mode = a.mode and w.address = a.wallet_address
+      where a.created_by = $2 or (a.mode, a.wallet_address) in (select mode, wallet_address from owned)
       order by a.id limit $3`,
     values: [workspaceId, userId, rowsMax],
     read: all(PENDING_ROW, (row) => ({
