@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { hasCode, isTransient, isSignedOut, parseApiError, unreachable } from './api-error.ts'
+import { hasCode, isTransient, isSignedOut, parseApiError, unreachable, waitOf } from './api-error.ts'
 
 describe('parseApiError', () => {
   test('reads a whole envelope', () => {
@@ -52,5 +52,19 @@ describe('what an error means', () => {
     assert.equal(isTransient(parseApiError(503, {})), true)
     assert.equal(isTransient(parseApiError(404, {})), false)
     assert.equal(isTransient(new Error('a fault of ours')), false)
+  })
+})
+
+describe('waitOf', () => {
+  const limited = { error: { type: 'rate_limited', message: 'Too many requests.' } }
+
+  test('is what the server asks for, if that is short', () => {
+    assert.equal(waitOf(parseApiError(429, limited, '7')), 7_000)
+    for (const header of [null, '31', '-1', 'soon']) assert.equal(waitOf(parseApiError(429, limited, header)), null)
+  })
+
+  test('is null for other errors', () => {
+    assert.equal(waitOf(parseApiError(503, limited, '7')), null)
+    assert.equal(waitOf(new Error('x')), null)
   })
 })

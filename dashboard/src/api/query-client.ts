@@ -1,8 +1,10 @@
 import { QueryCache, MutationCache, QueryClient } from '@tanstack/react-query'
-import { ApiError, hasCode, isTransient, isSignedOut } from './api-error.ts'
+import { ApiError, hasCode, isTransient, isSignedOut, waitOf } from './api-error.ts'
 import { sessionQuery } from './session.ts'
 
 const RETRIES_MAX = 2
+/** The wait before the first retry. It doubles with each retry. */
+const FIRST_RETRY_MS = 1_000
 /** Requests are sent even while the browser is offline, because Bursar may run on the same computer. */
 const ALWAYS = { networkMode: 'always' } as const
 /** After a fetch of the session, responses that show a changed role cause no further fetch for this long. */
@@ -31,7 +33,8 @@ export function createQueryClient(): QueryClient {
     defaultOptions: {
       queries: {
         ...ALWAYS,
-        retry: (failures, error) => failures < RETRIES_MAX && isTransient(error),
+        retry: (failures, error) => failures < RETRIES_MAX && (isTransient(error) || waitOf(error) !== null),
+        retryDelay: (failures, error) => waitOf(error) ?? FIRST_RETRY_MS * 2 ** failures,
       },
       mutations: { ...ALWAYS, retry: false },
     },

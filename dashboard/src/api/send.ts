@@ -48,6 +48,7 @@ export async function send(name: string, options: AnyInput): Promise<unknown> {
     throw unreachable()
   })
   const payload: unknown = await response.json().catch(() => undefined)
-  if (!response.ok || payload === undefined) throw parseApiError(response.status, payload)
+  if (!response.ok || payload === undefined)
+    throw parseApiError(response.status, payload, response.headers.get('retry-after'))
   return payload
 }
