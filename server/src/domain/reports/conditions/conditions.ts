@@ -19,7 +19,7 @@ export const OVERDUE_AFTER_MS = 15 * MINUTE_MS
 export const OVERDUE_COUNTED_MAX = 100
 /** A grant is announced this long before it ends, so that an owner with the passkey has a week to sign the next one. */
 const GRANT_ENDS_WITHIN_MS = 7 * DAY_MS
-/** A grant that ended is shown this long. Later, nobody seems to miss it. */
+/** A grant that ended is shown this long, so that an owner has time to sign a new one. */
 const GRANT_ENDED_SHOWN_MS = 7 * DAY_MS
 /**
  * An endpoint is shown when it has failed for this long. The first three attempts of a delivery end within 21 minutes,
