@@ -1,14 +1,24 @@
 import type { Database } from '../../../server/src/db/database.ts'
+import type { Query } from '../../../server/src/db/query.ts'
 
 /**
  * Locks a table, so that all its reads and writes wait until the returned function is called. Call that function before
  * the time limits of `db` expire.
  */
 export async function holdTable(db: Database, table: string): Promise<() => Promise<void>> {
+  return await hold(db, {
+    name: '',
+    text: `lock table ${table} in access exclusive mode`,
+    values: [],
+    read: () => null,
+  })
+}
+
+/** Runs a statement that takes a lock, and keeps the lock until the returned function is called. */
+export async function hold(db: Database, statement: Query<unknown>): Promise<() => Promise<void>> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const text = `lock table ${table} in access exclusive mode`
   const over = db.transaction(async (transaction) => {
-    await transaction.run({ name: '', text, values: [], read: () => null })
+    await transaction.run(statement)
     held.resolve()
     await released.promise
   })

@@ -5,7 +5,9 @@ import { expectPayment } from '../../../../test/support/context/expect-outcome.t
 import { offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
 import { address, paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { hold } from '../../../../test/support/database/hold-table.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { waitFor } from '../../../../test/support/wait-for.ts'
 import { startFakeSeller, type FakeSeller } from '../../../../test/support/wires/fake-seller.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
@@ -16,6 +18,7 @@ import { getPaymentRecord } from '../reports/timeline/get-payment-record.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 import { payForResource, type ResourceOutcome } from '../purchases/pay-for-resource.ts'
 import { compareLedger } from '../unexplained-transfers/compare-ledger.ts'
+import { lockWallet } from '../wallets/wallets-store.ts'
 import { createPayment, type PaymentOutcome } from './create-payment.ts'
 
 const OTHER = address('0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC')
@@ -135,13 +138,51 @@ describe('a payment that a restored database has forgotten', () => {
     expectPayment(await pay(seeded, { key: 'lost', amountUsdc: '1' }), 'replayed')
   })
 
-  test('that is not mined yet is recorded as accepted, and not sent again', async () => {
+  test('is not recorded before it is mined, because only the chain shows what it paid: 503', async () => {
+    const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
+    await payAndForget(seeded, { key: 'mined', amountUsdc: '8' })
+    const lost = await payAndForget(seeded, { key: 'lost', amountUsdc: '2', isMined: false })
+    const another = { ...paymentRequest(seeded, { amountUsdc: '7', idempotencyKey: 'lost' }), to: OTHER }
+    for (const request of [another, paymentRequest(seeded, { amountUsdc: '2', idempotencyKey: 'lost' })]) {
+      await assert.rejects(createPayment(given.context, request), { type: 'unavailable' })
+    }
+    assert.equal(await countPayments(seeded), 0)
+    land(seeded, { txHash: lost.txHash, amountMicro: lost.amountMicro })
+    const found = expectPayment(await createPayment(given.context, another), 'replayed')
+    assert.deepEqual([found.txHash, found.to, found.amountUsdc], [lost.txHash, RECIPIENT, '2'])
+    assert.equal(countRequests(seeded, 'lost'), 1)
+  })
+
+  test('that failed, as the enclave reports, is recorded with its hash, and not sent again', async () => {
     const seeded = await seed(given.context)
     await payAndForget(seeded, { key: 'mined', amountUsdc: '1' })
     const lost = await payAndForget(seeded, { key: 'lost', amountUsdc: '1', isMined: false })
+    const reference = referenceId({ workspaceId: seeded.workspace.id, mode: 'test', idempotencyKey: 'lost', id: '' })
+    given.enclave.told.set(reference, { status: 'execution_reverted', txHash: lost.txHash })
     const found = expectPayment(await pay(seeded, { key: 'lost', amountUsdc: '1' }), 'created')
     assert.deepEqual([found.txHash, found.status], [lost.txHash, 'pending'])
     assert.equal(countRequests(seeded, 'lost'), 1)
+  })
+
+  test('counts once if its key comes back while the ledger is compared', async (t) => {
+    const seeded = await seed(given.context, { maxPerTx: '10', dailyCap: '10' })
+    const lost = await payAndForget(seeded, { key: 'lost', amountUsdc: '6', isMined: false })
+    // Both processes have compared the ledger before the transfer is mined.
+    for (const ctx of [given.context, other])
+      expectPayment(await pay(seeded, { key: null, amountUsdc: '1' }, ctx), 'created')
+    land(seeded, { txHash: lost.txHash, amountMicro: lost.amountMicro })
+    const release = await hold(given.context.db, lockWallet(seeded.workspace.id, 'test', seeded.wallet))
+    t.after(release)
+    // This enclave has no stored response, and refuses the reference id. The retry below finds the transfer.
+    const paid = assert.rejects(pay(seeded, { key: 'lost', amountUsdc: '6' }, other), { code: 'privy_call_failed' })
+    await waitFor('the payment to wait', async () => (await countWaiting()) === 1)
+    const compared = compareLedger(given.context, { mode: 'test' })
+    await waitFor('the comparison to wait', async () => (await countWaiting()) === 2)
+    await release()
+    await Promise.all([paid, compared])
+    const found = expectPayment(await pay(seeded, { key: 'lost', amountUsdc: '6' }, other), 'replayed')
+    assert.equal(found.txHash, lost.txHash)
+    assert.equal(await countUnexplained(seeded), 0)
   })
 
   test('is not recorded for an agent without a grant on its wallet, and not paid either', async () => {
@@ -309,6 +350,11 @@ describe('a payment that a restored database has forgotten', () => {
   function countRequests({ workspace }: Seed, key: string): number {
     const reference = referenceId({ workspaceId: workspace.id, mode: 'test', idempotencyKey: key, id: '' })
     return given.enclave.requests.filter((request) => request.referenceId === reference).length
+  }
+
+  async function countWaiting(): Promise<number> {
+    const text = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    return (await readRows(given.context.db, text)).length
   }
 
   async function countPayments({ workspace }: Seed): Promise<number> {

@@ -32,7 +32,7 @@ import { allowanceMonthOf } from './reserve-payments.ts'
 export type Recovery =
   /** The payment had been made. It is recorded now, with the payee and the amount that the chain shows. */
   | { readonly kind: 'recovered'; readonly payment: Payment }
-  /** The enclave knows the payment, but the chain does not show its transfer (yet). */
+  /** The enclave reports that the transfer failed, and the chain does not show it. */
   | { readonly kind: 'accepted'; readonly transfer: EnclaveTransfer }
   /** The payment was not made. */
   | { readonly kind: 'none' }
@@ -55,7 +55,7 @@ const RECOVERED_VALID_MS = 2_000
  * not contain may still be used.
  *
  * Throws 409 if the key belongs to a purchase and the request is for a transfer, 503 `unavailable` if the enclave cannot
- * be reached, and `ChainUnavailable` if the chain cannot be read.
+ * be reached, or has sent the transfer and the chain does not show it yet, and `ChainUnavailable` if the chain cannot be read.
  */
 export async function recoverPayment(ctx: Context, request: PaymentRequest): Promise<Recovery> {
   return (await recoverPurchase(ctx, request)) ?? (await recoverTransfer(ctx, request))
@@ -65,7 +65,7 @@ async function recoverTransfer(ctx: Context, request: PaymentRequest): Promise<R
   const transfer = await findAtEnclave(ctx, request)
   if (transfer === null) return { kind: 'none' }
   const { txHash } = transfer
-  if (txHash === null) return accepted(request, transfer)
+  if (txHash === null) return unseen(request, transfer)
   const choose = async (transaction: Transaction): Promise<UnexplainedTransfer | null> => {
     const found = await transaction.run(lockUnexplainedOf(request, txHash))
     const transfers = found.filter((one) => one.nonce === null)
@@ -77,14 +77,17 @@ async function recoverTransfer(ctx: Context, request: PaymentRequest): Promise<R
     await compareLedger(ctx, request)
     recovery = await record(ctx, request, choose)
   }
-  if (recovery === null) return accepted(request, transfer)
+  if (recovery === null) return unseen(request, transfer)
   if (recovery.kind !== 'recovered' || recovery.payment.txHash !== null) return recovery
   return { kind: 'recovered', payment: await recordAcceptance(ctx, { payment: recovery.payment, accepted: transfer }) }
 }
 
-/** A transfer that the chain does not show yet cannot be recorded for a request that wants a purchase. */
-function accepted({ purchase }: PaymentRequest, transfer: EnclaveTransfer): Recovery {
-  if (purchase !== undefined) throw notYetKnown()
+/**
+ * Only the chain shows what a lost transfer paid, and to whom. So while the transfer may still land, the request has to
+ * wait. A transfer that failed, as the enclave reports, is recorded for the request, unless it wants a purchase.
+ */
+function unseen({ purchase }: PaymentRequest, transfer: EnclaveTransfer): Recovery {
+  if (purchase !== undefined || transfer.failure === null) throw notYetKnown()
   return { kind: 'accepted', transfer }
 }
 

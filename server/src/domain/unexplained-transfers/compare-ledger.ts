@@ -5,7 +5,7 @@ import type { Address } from '../../values/address.ts'
 import { formatAmount } from '../../values/money.ts'
 import { MODES, type Mode } from '../../values/mode.ts'
 import type { Context, LedgerMemory } from '../context.ts'
-import { listAddresses } from '../wallets/wallets-store.ts'
+import { listAddresses, lockWallet } from '../wallets/wallets-store.ts'
 import type { UnexplainedTransfer } from './unexplained-transfer.ts'
 import {
   findLedgerCursor,
@@ -44,17 +44,42 @@ export async function compareLedger(ctx: CompareContext, { mode }: { mode: Mode 
   const to = cursor + BLOCKS_MAX < head ? cursor + BLOCKS_MAX : head
   const { sent, searchedTo } = await readSent(ctx, mode, { from, to })
   const unexplained = sent.length === 0 ? [] : await ctx.db.read(listUnexplained(mode, sent))
-  const stored = await describe(ctx, mode, { unexplained, sent })
-  await ctx.db.transaction(async (transaction) => {
-    await transaction.commit([...stored.map(insertUnexplained), moveLedgerCursor(mode, searchedTo)])
+  const described = await describe(ctx, mode, { unexplained, sent })
+  for (const ofWallet of Map.groupBy(described, ({ wallet }) => wallet).values()) await store(ctx, ofWallet, sent)
+  await ctx.db.write(moveLedgerCursor(mode, searchedTo))
+  return { isCaughtUp: searchedTo >= head }
+}
+
+/**
+ * Stores those of one wallet's transfers that no payment explains. The transfers were found without a lock, and a
+ * payment of one of them may have been reserved since: the first request with its key after a restore does that. So they
+ * are compared again under the wallet's lock, which every reservation takes. Otherwise both would count.
+ */
+async function store(
+  { db, logger }: CompareContext,
+  found: readonly UnexplainedTransfer[],
+  sent: readonly SentTransfer[],
+): Promise<void> {
+  const [first] = found
+  if (first === undefined) return
+  const { workspaceId, mode, wallet } = first
+  const stored = await db.transaction(async (transaction) => {
+    await transaction.run(lockWallet(workspaceId, mode, wallet))
+    const still = await transaction.run(listUnexplained(mode, sent))
+    const left = found.filter((one) => still.some((other) => isSame(one, other)))
+    await transaction.commit(left.map(insertUnexplained))
+    return left
   })
-  for (const { workspaceId, wallet, to: payee, amountMicro, txHash } of stored) {
-    ctx.logger.error(
+  for (const { to: payee, amountMicro, txHash } of stored) {
+    logger.error(
       { mode, workspace: workspaceId, wallet, to: payee, amount_usdc: formatAmount(amountMicro), tx: txHash },
       'USDC left a wallet, and no payment explains it; if the database was restored, run "npm run after-restore"',
     )
   }
-  return { isCaughtUp: searchedTo >= head }
+}
+
+function isSame(one: Pick<Unexplained, 'txHash' | 'logIndex'>, other: Pick<Unexplained, 'txHash' | 'logIndex'>) {
+  return one.txHash === other.txHash && one.logIndex === other.logIndex
 }
 
 /**
@@ -132,7 +157,7 @@ async function describe(
   const times = new Map<bigint, Date>()
   const described: UnexplainedTransfer[] = []
   for (const { workspaceId, txHash, logIndex } of unexplained) {
-    const transfer = sent.find((one) => one.txHash === txHash && one.logIndex === logIndex)
+    const transfer = sent.find((one) => isSame(one, { txHash, logIndex }))
     if (transfer === undefined) throw new Error('a transfer that was not read is unexplained')
     const { from: wallet, to, amountMicro, nonce, blockNumber } = transfer
     const minedAt = times.get(blockNumber) ?? toDate(await ctx.chains[mode].readBlockSeconds(blockNumber))

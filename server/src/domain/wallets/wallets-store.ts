@@ -46,6 +46,19 @@ export function findWallet(workspaceId: string, mode: Mode, address: Address): Q
   }
 }
 
+/**
+ * Locks the wallet's row until the transaction ends, so that no payment of the wallet is reserved or matched meanwhile.
+ * Uses the primary key.
+ */
+export function lockWallet(workspaceId: string, mode: Mode, address: Address): Query<boolean> {
+  return {
+    name: 'lock_wallet',
+    text: 'select 1 from wallets where workspace_id = $1 and mode = $2 and address = $3 for no key update',
+    values: [workspaceId, mode, address],
+    read: changed,
+  }
+}
+
 /** Renames a wallet. Returns its name before, or null if there is no such wallet. Uses the primary key. */
 export function renameWalletRow(workspaceId: string, mode: Mode, address: Address, name: string): Query<string | null> {
   return {

@@ -7,7 +7,6 @@ import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { decideFunds } from '../payment-requests/decide-admission.ts'
 import { getPayment } from '../payments/get-payment.ts'
-import { lockWallet } from '../payments/lookups/lookups-store.ts'
 import { newPayment } from '../payments/new-payment.ts'
 import { ATTEMPT_MS, type Payment } from '../payments/payment.ts'
 import { insertPayments } from '../payments/payments-store.ts'
@@ -17,7 +16,7 @@ import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Wallet } from '../wallets/wallet.ts'
-import { findWallet } from '../wallets/wallets-store.ts'
+import { findWallet, lockWallet } from '../wallets/wallets-store.ts'
 import type { WithdrawalRequest } from '../owners/withdrawal-request.ts'
 import { findWithdrawalRequest, markWithdrawalSubmitted } from '../owners/withdrawal-requests-store.ts'
 import { readFunds } from './read-funds.ts'
@@ -108,7 +107,7 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
   const { balanceMicro, blockNumber: balanceBlock } = balance
   return await ctx.db.transaction(async (transaction) => {
     const [, current, unminedMicro] = await transaction.batch([
-      lockWallet({ workspaceId, mode, walletAddress: address }),
+      lockWallet(workspaceId, mode, address),
       findWithdrawalRequest(workspaceId, request.id),
       sumUnmined({ workspaceId, mode, wallet: address }, { now: ctx.clock.now(), balanceBlock }),
     ] as const)

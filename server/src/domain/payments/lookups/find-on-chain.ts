@@ -12,7 +12,8 @@ import {
 import { replaceHash } from '../payments-store.ts'
 import { decideMatch } from './decide-match.ts'
 import { lookupAfterHash } from './lookup-schedule.ts'
-import { countEqualPayments, lockWallet } from './lookups-store.ts'
+import { lockWallet } from '../../wallets/wallets-store.ts'
+import { countEqualPayments } from './lookups-store.ts'
 
 export type ChainSearch =
   /** The chain contains the transfer. `payment` has the hash of its transaction. */
@@ -137,7 +138,7 @@ async function adoptMatch(
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
     const [, others] = await transaction.batch([
-      lockWallet(payment),
+      lockWallet(payment.workspaceId, payment.mode, payment.walletAddress),
       countEqualPayments(payment, [...new Set(found)]),
     ] as const)
     const match = decideMatch(found, others)

@@ -1,9 +1,7 @@
 import { computed, narrow, nullable } from '../../../db/column.ts'
-import { changed, rowsOf, type Query } from '../../../db/query.ts'
+import { rowsOf, type Query } from '../../../db/query.ts'
 import type { Payment, TxHash } from '../payment.ts'
 import type { EqualPayments } from './decide-match.ts'
-
-type WalletKey = Pick<Payment, 'workspaceId' | 'mode' | 'walletAddress'>
 
 const EQUAL_ROW = { tx_hash: nullable(narrow<TxHash>(computed.text)), payments: computed.int4 }
 
@@ -40,18 +38,5 @@ export function countEqualPayments(payment: Payment, txHashes: readonly TxHash[]
       byTransaction: new Map(rows.flatMap((row) => (row.tx_hash === null ? [] : [[row.tx_hash, row.payments]]))),
       undecided: rows.find((row) => row.tx_hash === null)?.payments ?? 0,
     })),
-  }
-}
-
-/**
- * Locks the wallet's row until the transaction ends, so that no other payment of the wallet is reserved or matched
- * meanwhile. Uses the primary key of wallets.
- */
-export function lockWallet({ workspaceId, mode, walletAddress }: WalletKey): Query<boolean> {
-  return {
-    name: 'lock_wallet_of_payment',
-    text: 'select 1 from wallets where workspace_id = $1 and mode = $2 and address = $3 for no key update',
-    values: [workspaceId, mode, walletAddress],
-    read: changed,
   }
 }
