@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
 import { call } from '../support/http-client.ts'
 import { openOverview, showPage } from '../support/browser/pages.ts'
@@ -169,7 +170,7 @@ describe('the pages about money, in both themes and at every width', () => {
   async function signFor(behaviour: object): Promise<string> {
     const { host } = fixture
     const url = await createResource(behaviour)
-    const required = (await fetch(url)).headers.get('payment-required')
+    const required = (await fetchOnce(url)).headers.get('payment-required')
     const body = { payment_required: required, resource_url: url, ...termsOf(url) }
     const signed = await call(host.baseUrl, 'POST', '/v1/x402/sign', { key: host.workspace.keys.test, body })
     assert.equal(signed.status, 201, signed.text)

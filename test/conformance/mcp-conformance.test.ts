@@ -6,6 +6,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
 import { startBearerProxy, type BearerProxy } from '../support/sandbox/bearer-proxy.ts'
 import { registerClient } from '../support/sandbox/oauth-client.ts'
@@ -88,7 +89,7 @@ describe('@modelcontextprotocol/conformance', () => {
         const url = new RegExp(`${host.authUrl}/oauth/authorize\\?\\S+(?=\\s)`).exec(written)?.[0]
         // The test acts as the browser: it approves as the person, and follows the redirect to the callback of the test
         // suite.
-        if (url !== undefined) opened ??= host.consent(new URL(url)).then(async (to) => void (await fetch(to)))
+        if (url !== undefined) opened ??= host.consent(new URL(url)).then(async (to) => void (await fetchOnce(to)))
       },
     )
     assert.ok(opened !== undefined, text)

@@ -3,6 +3,7 @@ import { before, describe, test } from 'node:test'
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
 import * as oauth from 'oauth4webapi'
 import * as openid from 'openid-client'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { openSharedAgentHost, type AgentHost } from '../support/sandbox/agent-host.ts'
 import { MemoryProvider, REDIRECT_URI } from '../support/sandbox/memory-provider.ts'
 
@@ -123,7 +124,7 @@ describe('real clients', () => {
 
       // The SDK has no function for revocation.
       const body = new URLSearchParams({ token: second.access_token, client_id: provider.clientId() })
-      const revoked = await fetch(new URL('/oauth/revoke', authUrl), { method: 'POST', body })
+      const revoked = await fetchOnce(new URL('/oauth/revoke', authUrl), { method: 'POST', body })
       assert.equal(revoked.status, 200)
       assert.equal(await host.statusOfMe(second.access_token), 401)
       // The server rejects the refresh with invalid_grant. The client then deletes its tokens and asks the person to

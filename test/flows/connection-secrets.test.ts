@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { openState } from '../../sandbox/src/state/sandbox-state.ts'
 import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { openHostOf, type AgentHost } from '../support/sandbox/agent-host.ts'
@@ -42,15 +43,17 @@ describe('secrets of people and connections', () => {
     await exchangeCode(host, { ...connection, verifier: `${verifier}x` }, code)
     await exchangeCode(host, connection, code)
     await refreshTokens(host, clientId, tokens.refresh_token)
-    await fetch(`${host.authUrl}/oauth/token?code=${code}&refresh_token=${tokens.refresh_token}`, { method: 'POST' })
-    await fetch(`${host.baseUrl}/v1/me?access_token=${tokens.access_token}`)
-    await fetch(`${host.authUrl}/oauth/${refreshed.refresh_token}`)
-    await fetch(connection.url, { headers: { cookie: `session=${tokens.access_token}` } })
+    await fetchOnce(`${host.authUrl}/oauth/token?code=${code}&refresh_token=${tokens.refresh_token}`, {
+      method: 'POST',
+    })
+    await fetchOnce(`${host.baseUrl}/v1/me?access_token=${tokens.access_token}`)
+    await fetchOnce(`${host.authUrl}/oauth/${refreshed.refresh_token}`)
+    await fetchOnce(connection.url, { headers: { cookie: `session=${tokens.access_token}` } })
 
     const jar = new CookieJar()
     const seenCookies = new Set<string>()
     const post = async (path: string, body: object): Promise<Record<string, unknown>> => {
-      const response = await fetch(`${host.authUrl}/console${path}`, {
+      const response = await fetchOnce(`${host.authUrl}/console${path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', origin: host.authUrl, cookie: jar.header() },
         body: JSON.stringify(body),
@@ -69,7 +72,7 @@ describe('secrets of people and connections', () => {
     await post('/recovery', { code: recoveryCode })
     await post('/recovery', { code: recoveryCode })
     const invitation = openState(host.dataDir).current.invitation ?? ''
-    await fetch(`${host.authUrl}/invite/${invitation}`)
+    await fetchOnce(`${host.authUrl}/invite/${invitation}`)
     await post('/invitations/look-up', { token: invitation })
     await post('/invitations/accept', { token: invitation })
     await post('/invitations/accept', { token: `${invitation}x` })

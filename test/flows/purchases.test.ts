@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
@@ -215,7 +216,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     const lost = new AbortController()
     const { agentId, wallet } = payer
     const terms = { agent_id: agentId, wallet, max_amount_usdc: PRICE_USDC, idempotency_key: resource.id }
-    const request = fetch(`${fixture.baseUrl}/v1/x402/pay`, {
+    const request = fetchOnce(`${fixture.baseUrl}/v1/x402/pay`, {
       method: 'POST',
       headers: { authorization: `Bearer ${payer.key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ url: resource.url, ...terms }),

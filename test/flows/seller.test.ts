@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { openSharedSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { createResource, readCounters, readTakings } from '../support/sandbox/seller.ts'
 
@@ -10,7 +11,7 @@ describe('resources at the seller of one sandbox', () => {
       createResource(fixture, { faults: ['html_paywall'], mode: 'live' }),
       createResource(fixture),
     ])
-    const answers = await Promise.all([fetch(page.url), fetch(page.url), fetch(other.url)])
+    const answers = await Promise.all([fetchOnce(page.url), fetchOnce(page.url), fetchOnce(other.url)])
     assert.deepEqual(
       answers.map(({ status, headers }) => [status, headers.has('payment-required')]),
       [

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { request, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
@@ -204,7 +205,7 @@ describe('while one person holds all exports, waits and pages that they can', ()
   async function waitUntil(signal: AbortSignal, { key, id }: { key: string; id: string }): Promise<boolean> {
     try {
       const headers = { authorization: `Bearer ${key}` }
-      const response = await fetch(`${server.url}${waitPathOf(id)}`, { headers, signal })
+      const response = await fetchOnce(`${server.url}${waitPathOf(id)}`, { headers, signal })
       assert.equal(response.status, 200, await response.text())
       return true
     } catch (error) {

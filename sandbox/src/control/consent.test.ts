@@ -3,6 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { fetchOnce } from '../lib/fetch-once.ts'
 import { createClient, textAt, type Answer, type Client } from '../demo/http-client.ts'
 import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
 import { openControlSandbox } from '../../../test/support/sandbox/control-sandbox.ts'
@@ -35,7 +36,7 @@ describe('the consent call', () => {
     const code = String(location.searchParams.get('code'))
     assert.match(code, /^svc_oac_/)
     const form = { grant_type: 'authorization_code', code, code_verifier: verifier, client_id: clientId }
-    const tokens = await fetch(`${sandbox.facts.auth_url}/oauth/token`, {
+    const tokens = await fetchOnce(`${sandbox.facts.auth_url}/oauth/token`, {
       method: 'POST',
       body: new URLSearchParams({ ...form, redirect_uri: REDIRECT_URI }),
     })

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { before, describe, it } from 'node:test'
+import { fetchOnce } from '../lib/fetch-once.ts'
 import { createClient, textAt, type Answer, type Body, type Client } from '../demo/http-client.ts'
 import { callRpc } from '../chain/call-rpc.ts'
 import type { ThrowAwaySandbox } from '../throw-away-sandbox.ts'
@@ -167,7 +168,7 @@ describe('people', () => {
     const { grantId } = await makeSpender({ sign: false })
     const headers = { 'content-type': 'application/json' }
     const url = `${sandbox.facts.control_url}/grants/${grantId}/sign`
-    const response = await fetch(url, { method: 'POST', headers })
+    const response = await fetchOnce(url, { method: 'POST', headers })
     assert.equal(textAt((await response.json()) as Body, 'grant.status'), 'active')
   })
 
@@ -248,14 +249,14 @@ describe('the faucet, the clock, the chains and the enclave', () => {
     const body = { jsonrpc: '2.0', id: 1, method: 'eth_getBalance', params: [order.address, 'latest'] }
     const { rpc_url: url } = sandbox.facts.chains.test
     const headers = { 'content-type': 'application/json' }
-    const answer = await (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    const answer = await (await fetchOnce(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
     assert.equal(BigInt((answer as { result: string }).result), 10n ** 18n)
   })
 
   it("the enclave's clock and pace are set, and faults that were not used are removed", async () => {
     const { pay } = await makeSpender()
     const readDate = async (): Promise<number> =>
-      Date.parse((await fetch(`${sandbox.facts.enclave_url}/v1/wallets/x`)).headers.get('date') ?? '')
+      Date.parse((await fetchOnce(`${sandbox.facts.enclave_url}/v1/wallets/x`)).headers.get('date') ?? '')
     await control.post('/enclave/clock', { offset_seconds: 3_600 })
     assert.ok((await readDate()) - Date.now() > 3_000_000)
     await control.post('/enclave/clock', { offset_seconds: 0 })
@@ -354,7 +355,7 @@ describe('an invalid request', () => {
   it('is 400 if the body is not JSON, or not an object', async () => {
     for (const body of ['{', '[]', 'null', '"x"']) {
       const headers = { 'content-type': 'application/json' }
-      const response = await fetch(`${sandbox.facts.control_url}/workspaces`, { method: 'POST', headers, body })
+      const response = await fetchOnce(`${sandbox.facts.control_url}/workspaces`, { method: 'POST', headers, body })
       assert.equal(response.status, 400)
       assert.equal(textAt((await response.json()) as Body, 'error.type'), 'validation_failed')
     }

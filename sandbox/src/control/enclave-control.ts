@@ -1,3 +1,4 @@
+import { fetchOnce } from '../lib/fetch-once.ts'
 import { caip2Of, type Mode } from '../addresses.ts'
 import type { Fault, SendFault } from '../enclave/faults.ts'
 import type { Profile } from '../enclave/pace.ts'
@@ -40,7 +41,10 @@ const ANSWER_MS_MAX = 5_000
 
 export function connectEnclaveControl({ url, token }: { url: string; token: string }): EnclaveControl {
   const call = async (path: string, request: RequestInit): Promise<string> => {
-    const response = await fetch(`${url}/control/${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+    const response = await fetchOnce(`${url}/control/${path}`, {
+      ...request,
+      signal: AbortSignal.timeout(ANSWER_MS_MAX),
+    })
     const text = await response.text()
     if (!response.ok) throw new Error(`the enclave's control endpoint responded with ${response.status}: ${text}`)
     return text

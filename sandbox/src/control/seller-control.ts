@@ -1,3 +1,4 @@
+import { fetchOnce } from '../lib/fetch-once.ts'
 import type { Seller } from '../processes/seller.ts'
 import type { Behaviour } from '../seller/behaviour.ts'
 
@@ -22,7 +23,7 @@ export function connectSellerControl({
 }): SellerControl {
   const call = async (path: string, request: RequestInit): Promise<Response> => {
     await seller.start()
-    return await fetch(`${url}/control${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
+    return await fetchOnce(`${url}/control${path}`, { ...request, signal: AbortSignal.timeout(ANSWER_MS_MAX) })
   }
   const read = async (response: Response): Promise<object> => {
     if (response.ok) return (await response.json()) as object

@@ -1,3 +1,5 @@
+import { fetchOnce } from '../lib/fetch-once.ts'
+
 /** A response of the service or of the control API. */
 export interface Answer {
   /** The method, path and body of the request. */
@@ -20,7 +22,7 @@ export interface Client {
 /** Creates a JSON client for one origin. If there is a key, it is sent as a bearer token. */
 export function createClient(origin: string, key?: string): Client {
   const request = async (method: string, path: string, body?: object): Promise<Answer> => {
-    const response = await fetch(origin + path, {
+    const response = await fetchOnce(origin + path, {
       method,
       headers: {
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),

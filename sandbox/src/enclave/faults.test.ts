@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, afterEach, before, test } from 'node:test'
+import { fetchOnce } from '../lib/fetch-once.ts'
 import { startTestChain } from '../../test/support/test-chain.ts'
 import type { TestChain } from '../../test/support/test-chain.ts'
 import type { WireTransaction } from '../../test/support/test-client.ts'
@@ -264,7 +265,7 @@ test("reads_lag: reads return an earlier state, but the enclave's own checks do 
 
 test("the enclave's clock can differ: its Date header shows it, and it decides by it whether a request has expired", async () => {
   const readDate = async (): Promise<number> => {
-    const { headers } = await fetch(`${enclave.url}/v1/wallets/${grant.wallet.id}`)
+    const { headers } = await fetchOnce(`${enclave.url}/v1/wallets/${grant.wallet.id}`)
     return Date.parse(headers.get('date') ?? '')
   }
   const expiry = Date.now() + 60_000

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
 import { keccak256, stringToBytes } from 'viem/utils'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { fetchOnce } from '../lib/fetch-once.ts'
 import { usdcNameOf } from '../chain/deploy-usdc.ts'
 import { CHAIN_ID } from '../../test/support/test-grant.ts'
 import { openX402Client } from '../../test/support/x402-client.ts'
@@ -39,7 +40,7 @@ const decode = (header: string | null): Json => JSON.parse(Buffer.from(header ??
 const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64')
 
 async function readRequired(url: string): Promise<Required> {
-  const answer = await fetch(url)
+  const answer = await fetchOnce(url)
   assert.equal(answer.status, 402)
   await answer.body?.cancel()
   return decode(answer.headers.get('payment-required')) as Required
@@ -71,7 +72,7 @@ async function makeHeader(payer: PrivateKeyAccount, required: Required): Promise
 }
 
 async function pay(url: string, header: string): Promise<{ status: number; text: string; receipt: string | null }> {
-  const answer = await fetch(url, { headers: { 'PAYMENT-SIGNATURE': header } })
+  const answer = await fetchOnce(url, { headers: { 'PAYMENT-SIGNATURE': header } })
   return { status: answer.status, text: await answer.text(), receipt: answer.headers.get('payment-response') }
 }
 
@@ -120,7 +121,7 @@ describe('the seller', { concurrency: true }, () => {
   after(async () => await seller.stop())
 
   it('the price list names the goods for programs and for people', async () => {
-    const list = (await (await fetch(seller.url)).json()) as { readonly goods: readonly Json[] }
+    const list = (await (await fetchOnce(seller.url)).json()) as { readonly goods: readonly Json[] }
     const prices = list.goods.map((item) => [item['protocol'], item['price_usdc']])
     assert.deepEqual(prices, [
       ['x402_v2', '0.01'],
@@ -130,10 +131,10 @@ describe('the seller', { concurrency: true }, () => {
       ['x402_v1', '0.01'],
       ['mpp', '0.01'],
     ])
-    for (const { url } of list.goods) assert.equal((await fetch(String(url))).status, 402)
-    const page = await fetch(`${seller.url}/live`, { headers: { accept: 'text/html' } })
+    for (const { url } of list.goods) assert.equal((await fetchOnce(String(url))).status, 402)
+    const page = await fetchOnce(`${seller.url}/live`, { headers: { accept: 'text/html' } })
     assert.match(await page.text(), /<td>1 USDC<td>x402_v2/)
-    assert.equal((await fetch(`${seller.url}/nothing`)).status, 404)
+    assert.equal((await fetchOnce(`${seller.url}/nothing`)).status, 404)
   })
 
   it('the client of the x402 project buys in both flows', async () => {
@@ -212,11 +213,11 @@ describe('the seller', { concurrency: true }, () => {
 
   it('an offer that is encoded or broken off', async () => {
     const encoded = await seller.create({ faults: ['offer_encoded'], protocol: 'x402_v1' })
-    const answer = await fetch(encoded.url)
+    const answer = await fetchOnce(encoded.url)
     assert.deepEqual([answer.status, answer.headers.get('content-encoding')], [402, 'gzip'])
     assert.match(await answer.text(), /"x402Version":1/)
     const cut = await seller.create({ faults: ['offer_cut'], protocol: 'x402_v1' })
-    await assert.rejects((await fetch(cut.url)).text(), /terminated/)
+    await assert.rejects((await fetchOnce(cut.url)).text(), /terminated/)
   })
 
   it('a seller that remembers its buyers delivers again, and takes the money once', async () => {
@@ -228,7 +229,7 @@ describe('the seller', { concurrency: true }, () => {
 
   it('a redirect has the status that was asked for', async () => {
     const resource = await seller.create({ faults: ['redirect'], redirectStatus: 308, redirectTo: '/elsewhere' })
-    const answer = await fetch(resource.url, { method: 'POST', redirect: 'manual' })
+    const answer = await fetchOnce(resource.url, { method: 'POST', redirect: 'manual' })
     assert.deepEqual([answer.status, answer.headers.get('location')], [308, '/elsewhere'])
   })
 
@@ -239,7 +240,7 @@ describe('the seller', { concurrency: true }, () => {
       seller.create({ faults: ['redirect'] }),
       seller.create({ faults: ['redirect'], redirectTo: 'http://10.0.0.1/' }),
     ])
-    const ask = (resource: TestResource) => fetch(resource.url, { redirect: 'manual' })
+    const ask = (resource: TestResource) => fetchOnce(resource.url, { redirect: 'manual' })
     const answers = await Promise.all([ask(page), ask(malformed), ask(loop), ask(away)])
     assert.deepEqual(
       answers.map(({ status, headers }) => [status, headers.get('payment-required'), headers.get('location')]),
@@ -290,12 +291,12 @@ describe('the seller', { concurrency: true }, () => {
 
   it('version 1 of x402 is paid once', async () => {
     const [payer, resource] = await Promise.all([seller.makePayer(), seller.create({ protocol: 'x402_v1' })])
-    const offer = (await (await fetch(resource.url)).json()) as { readonly accepts: readonly [Json] }
+    const offer = (await (await fetchOnce(resource.url)).json()) as { readonly accepts: readonly [Json] }
     const [accepted] = offer.accepts
     const { maxAmountRequired } = accepted
     const payload = await signTransfer(payer, { to: resource.pay_to, value: String(maxAmountRequired) })
     const header = encode({ x402Version: 1, scheme: 'exact', network: 'base-sepolia', payload })
-    const send = () => fetch(resource.url, { headers: { 'X-PAYMENT': header } })
+    const send = () => fetchOnce(resource.url, { headers: { 'X-PAYMENT': header } })
     const answer = await send()
     assert.equal(answer.status, 200, await answer.text())
     assert.equal(decode(answer.headers.get('x-payment-response'))['success'], true)
@@ -305,7 +306,7 @@ describe('the seller', { concurrency: true }, () => {
 
   it('a challenge of MPP is paid once', async () => {
     const [payer, resource] = await Promise.all([seller.makePayer(), seller.create({ protocol: 'mpp' })])
-    const asked = await fetch(resource.url)
+    const asked = await fetchOnce(resource.url)
     assert.deepEqual([asked.status, asked.headers.get('payment-required')], [402, null])
     const header = asked.headers.get('www-authenticate') ?? ''
     const challenge = Object.fromEntries(
@@ -323,7 +324,7 @@ describe('the seller', { concurrency: true }, () => {
       validBefore: BigInt(Math.floor(Date.parse(expires) / 1_000)),
     })
     const credential = { challenge, payload: { type: 'authorization', ...authorization, signature } }
-    const send = () => fetch(resource.url, { headers: { authorization: `Payment ${encode(credential)}` } })
+    const send = () => fetchOnce(resource.url, { headers: { authorization: `Payment ${encode(credential)}` } })
     const answer = await send()
     assert.equal(answer.status, 200, await answer.text())
     assert.match(answer.headers.get('payment-receipt') ?? '', /^\w+/)
@@ -333,7 +334,7 @@ describe('the seller', { concurrency: true }, () => {
   })
 
   it('the control endpoints require the token', async () => {
-    const answer = await fetch(`${seller.url}/control/resources`, { method: 'POST' })
+    const answer = await fetchOnce(`${seller.url}/control/resources`, { method: 'POST' })
     assert.equal(answer.status, 401)
   })
 })

@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { fetchOnce } from '../../src/lib/fetch-once.ts'
 import type { Fault } from '../../src/enclave/faults.ts'
 import type { Profile } from '../../src/enclave/pace.ts'
 import { findProgram, shareCompileCache } from '../../src/processes/programs.ts'
@@ -86,7 +87,7 @@ export async function startTestEnclave(options: {
   failed.catch(() => undefined)
   const url = `http://localhost:${ready.port}`
   const control = async (path: string, body: object): Promise<void> => {
-    const response = await fetch(`${url}/control/${path}`, {
+    const response = await fetchOnce(`${url}/control/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-enclave-control': CONTROL_TOKEN },
       body: JSON.stringify(body),
@@ -113,7 +114,7 @@ export async function startTestEnclave(options: {
     },
     createClient,
     request: async (method, path, { body, headers } = {}) => {
-      const response = await fetch(url + path, {
+      const response = await fetchOnce(url + path, {
         method,
         headers: {
           authorization: `Basic ${Buffer.from(`${APP_ID}:${APP_SECRET}`).toString('base64')}`,
@@ -128,7 +129,7 @@ export async function startTestEnclave(options: {
     control,
     orderFault: async (fault, count = 1) => await control('faults', { fault, count }),
     countFaults: async () => {
-      const response = await fetch(`${url}/control/health`, { headers: { 'x-enclave-control': CONTROL_TOKEN } })
+      const response = await fetchOnce(`${url}/control/health`, { headers: { 'x-enclave-control': CONTROL_TOKEN } })
       return ((await response.json()) as { faults: number }).faults
     },
     orderFailingTransfers: async (count) => await control('fail-transfers', { caip2: CAIP2, count }),

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { privateKeyToAccount, generatePrivateKey } from 'viem/accounts'
 import type { PrivateKeyAccount } from 'viem/accounts'
+import { fetchOnce } from '../../src/lib/fetch-once.ts'
 import { BEHAVIOUR_DEFAULT, type Behaviour } from '../../src/seller/behaviour.ts'
 import { openSeller } from '../../src/seller/open-seller.ts'
 import type { Counters } from '../../src/seller/resource.ts'
@@ -35,7 +36,7 @@ export async function startTestSeller(): Promise<TestSeller> {
   const url = `http://localhost:${seller.port}`
   const headers = { 'x-seller-control': controlToken, 'content-type': 'application/json' }
   const call = async (path: string, request: RequestInit): Promise<unknown> => {
-    const response = await fetch(`${url}/control${path}`, { ...request, headers })
+    const response = await fetchOnce(`${url}/control${path}`, { ...request, headers })
     if (!response.ok) throw new Error(await response.text())
     return await response.json()
   }

@@ -1,3 +1,4 @@
+// oxlint-disable no-restricted-globals -- the client of the x402 project sends its own requests with this function
 import { ExactEvmScheme } from '@x402/evm'
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch'
 import type { PrivateKeyAccount } from 'viem/accounts'

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { fetchOnce } from '../../../sandbox/src/lib/fetch-once.ts'
 import { entryPointAddress } from '../../../sandbox/src/chain/account-contracts.ts'
 import type { FaultFixture } from './fault-fixture.ts'
 
@@ -99,7 +100,7 @@ async function readBlockTimes(fixture: Chain, numbers: readonly string[]): Promi
 }
 
 async function callChain({ sandbox }: Chain, method: string, params: readonly unknown[]): Promise<unknown> {
-  const response = await fetch(sandbox.facts.chains.test.rpc_url, {
+  const response = await fetchOnce(sandbox.facts.chains.test.rpc_url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

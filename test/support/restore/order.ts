@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { fetchOnce } from '../../../sandbox/src/lib/fetch-once.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { makeAddress, type PayerFixture } from '../sandbox/payer-fixture.ts'
 import { createResource, type SoldResource, type WireBehaviour } from '../sandbox/seller.ts'
@@ -187,7 +188,7 @@ async function requestPurchase(
   if (termsHeader === undefined) return { payee, send: () => post('/v1/x402/pay', { url: resource.url }) }
   let asked: string | null = null
   const send = async (): Promise<JsonAnswer> => {
-    asked ??= (await fetch(resource.url)).headers.get(termsHeader)
+    asked ??= (await fetchOnce(resource.url)).headers.get(termsHeader)
     return await deliver(resource, await post('/v1/x402/sign', { payment_required: asked, resource_url: resource.url }))
   }
   return { payee, send }
@@ -197,6 +198,6 @@ async function requestPurchase(
 async function deliver({ url }: SoldResource, answer: JsonAnswer): Promise<JsonAnswer> {
   const { header_name: name, header_value: value } = JSON.parse(answer.text) as Record<string, string | null>
   if (!name || !value) return answer
-  const { ok } = await fetch(url, { headers: { [name]: value } })
+  const { ok } = await fetchOnce(url, { headers: { [name]: value } })
   return { ...answer, text: JSON.stringify({ ...answer.body, delivery: ok ? 'delivered' : 'failed' }) }
 }

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { fetchOnce } from '../../../sandbox/src/lib/fetch-once.ts'
 import type { AgentHost } from './agent-host.ts'
 import { send, type Answer } from '../http-client.ts'
 
@@ -25,7 +26,7 @@ export async function registerClient(
   { authUrl }: Pick<AgentHost, 'authUrl'>,
   metadata: Readonly<Record<string, unknown>> = {},
 ): Promise<string> {
-  const response = await fetch(new URL('/oauth/register', authUrl), {
+  const response = await fetchOnce(new URL('/oauth/register', authUrl), {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ client_name: 'Test client', redirect_uris: [LOOPBACK_REDIRECT], ...metadata }),

@@ -1,3 +1,5 @@
+import { fetchOnce } from '../../../sandbox/src/lib/fetch-once.ts'
+
 /** A chain's USDC contract. Tests read it directly from the chain, without the service. */
 export interface UsdcChain {
   /** Returns the address's balance after the last block, in micro-USDC. */
@@ -32,7 +34,7 @@ const BALANCE_SELECTOR = '0x70a08231'
 
 export function openUsdcChain({ rpc_url: rpcUrl, usdc }: { rpc_url: string; usdc: string }): UsdcChain {
   async function call(method: string, params: readonly unknown[]): Promise<unknown> {
-    const response = await fetch(rpcUrl, {
+    const response = await fetchOnce(rpcUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

@@ -1,3 +1,4 @@
+import { fetchOnce } from '../../lib/fetch-once.ts'
 import { getWorkspace } from '../../../../server/src/domain/workspaces/get-workspace.ts'
 import type { HttpServer } from '../../../../server/src/http/open-http.ts'
 import { PROBLEM_STATUS, Problem, type ProblemType } from '../../../../server/src/values/problem.ts'
@@ -40,7 +41,7 @@ export function addConsentRoute(http: HttpServer, control: ControlContext): void
 /** Returns functions that send requests like the browser of a signed-in user. */
 function openBrowser(authUrl: string, session: string) {
   const send = (url: URL, change: RequestInit = {}, headers: Record<string, string> = {}): Promise<Response> =>
-    fetch(url, {
+    fetchOnce(url, {
       ...change,
       headers: { ...headers, accept: 'text/html', cookie: `session=${session}` },
       redirect: 'manual',

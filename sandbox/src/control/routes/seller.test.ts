@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, describe, it } from 'node:test'
+import { fetchOnce } from '../../lib/fetch-once.ts'
 import { createClient, textAt, type Client } from '../../demo/http-client.ts'
 import { openControlSandbox } from '../../../../test/support/sandbox/control-sandbox.ts'
 
@@ -17,7 +18,7 @@ describe('the seller of a sandbox', () => {
     assert.equal(made.status, 201, JSON.stringify(made.body))
     const [id, url] = [textAt(made.body, 'resource.id'), textAt(made.body, 'resource.url')]
     assert.equal(url, `${sellerUrl}/r/${id}`)
-    assert.equal((await fetch(url)).status, 402)
+    assert.equal((await fetchOnce(url)).status, 402)
     const found = await control.get(`/seller/resources/${id}`)
     const { resource } = found.body as { readonly resource: Readonly<Record<string, unknown>> }
     assert.deepEqual([found.status, resource['requests'], resource['paid_requests']], [200, 1, 0])
