@@ -3,6 +3,7 @@ import type { AuditFilter } from '@bursar/server/src/console/contract/audit.ts'
 import type { Delivery, DeliveryQuery } from '@bursar/server/src/console/contract/deliveries.ts'
 import type { EventEnvelope } from '@bursar/server/src/console/contract/events.ts'
 import type { Mode } from '@bursar/server/src/console/contract/fields.ts'
+import type { WalletFunds } from '@bursar/server/src/console/contract/overview.ts'
 import type { PaymentDetail, PaymentFilter, PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
 import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
@@ -29,6 +30,8 @@ const DELIVERY_REFRESH_MS = 2_000
 const DELIVERIES_REFRESH_MS = 5_000
 /** For the sums of a list that is short enough to sum it all. */
 const SUMS_REFRESH_MS = 5_000
+/** While the balance of a wallet has not been read yet. The first reading follows within seconds of its creation. */
+const UNREAD_REFRESH_MS = 5_000
 const WORKSPACE_STALE_AFTER_MS = 5 * 60_000
 
 function whole<Answer>(answer: Answer): Answer {
@@ -268,10 +271,14 @@ export function refusalQuery(slug: string, mode: Mode, id: string) {
 
 export function overviewQuery(slug: string, mode: Mode) {
   const input = { params: { slug }, query: { mode } }
-  return {
+  return queryOptions({
     ...query('GET /console/workspaces/:slug/overview', input, { pick: ({ overview }) => overview, live: mode }),
-    refetchInterval: TIMED_REFRESH_MS,
-  }
+    refetchInterval: ({ state }) => fundsRefreshMs(state.data?.wallets),
+  })
+}
+
+function fundsRefreshMs(wallets: readonly WalletFunds[] = []): number {
+  return wallets.some(({ balance_usdc }) => balance_usdc === null) ? UNREAD_REFRESH_MS : TIMED_REFRESH_MS
 }
 
 export type SpendingChoice = Omit<Input<'GET /console/workspaces/:slug/overview/spending'>['query'], 'mode' | 'zone'>
@@ -292,10 +299,10 @@ export function spendingQuery(slug: string, mode: Mode, choice: SpendingChoice) 
 /** What each wallet holds, and how much of it agents can still spend. */
 export function fundsQuery(slug: string, mode: Mode) {
   const input = { params: { slug }, query: { mode } }
-  return {
+  return queryOptions({
     ...query('GET /console/workspaces/:slug/overview/funds', input, { pick: ({ wallets }) => wallets, live: mode }),
-    refetchInterval: TIMED_REFRESH_MS,
-  }
+    refetchInterval: ({ state }) => fundsRefreshMs(state.data),
+  })
 }
 
 /** How many grants wait for the user's signature. */

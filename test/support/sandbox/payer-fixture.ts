@@ -109,8 +109,8 @@ export async function pay(
 }
 
 /**
- * Makes a payment as `pay` does, and as the SDK does repeats a request that the service could not take at the moment
- * (503), with its idempotency key.
+ * Makes a payment as `pay` does, and as the SDK does repeats a request that the service or the enclave could not serve at
+ * the moment (500 to 503), with its idempotency key.
  */
 export async function payPatiently(
   fixture: SandboxFixture,
@@ -120,7 +120,7 @@ export async function payPatiently(
   const order = { idempotency_key: randomUUID(), ...change }
   return await waitFor('the service takes the payment', async () => {
     const answer = await pay(fixture, payer, order)
-    return answer.status === 503 ? null : answer
+    return answer.status >= 500 ? null : answer
   })
 }
 

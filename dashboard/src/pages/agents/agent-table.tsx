@@ -3,6 +3,7 @@ import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { RoundedNumber } from '../../components/amount-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
+import type { Spendable } from '../../format/funds-text.ts'
 import { WalletText } from '../workspace/wallet-text.tsx'
 import { useSpendable } from '../workspace/use-spendable.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -45,6 +46,28 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
 
 const WALLETS_SHOWN_MAX = 3
 
+function Left({ left }: { readonly left: Spendable }) {
+  if (left.usdc === null) {
+    return (
+      <span className="text-muted">
+        <span className="block">{left.text}</span>
+        limit{' '}
+      </span>
+    )
+  }
+  return (
+    <>
+      <span className="font-semibold tabular-nums">
+        <RoundedNumber usdc={left.usdc} />
+      </span>
+      <span className="text-muted">
+        {' '}
+        <span className="md:hidden">remaining </span>of{' '}
+      </span>
+    </>
+  )
+}
+
 /** What the agent can still spend from each wallet: never more than the wallet has. */
 function Remaining({ agent }: { readonly agent: Agent }) {
   const spendable = useSpendable()
@@ -62,12 +85,9 @@ function Remaining({ agent }: { readonly agent: Agent }) {
     <ul className="grid gap-0.5">
       {shown.map(({ address, remaining_24h_usdc, daily_cap_usdc }) => (
         <li key={address}>
-          <span className="font-semibold tabular-nums">
-            <RoundedNumber usdc={spendable(remaining_24h_usdc, address).usdc} />
-          </span>
+          <Left left={spendable(remaining_24h_usdc, address)} />
           <span className="text-muted">
-            {' '}
-            <span className="md:hidden">remaining </span>of <RoundedNumber usdc={daily_cap_usdc} /> USDC from{' '}
+            <RoundedNumber usdc={daily_cap_usdc} /> USDC from{' '}
             <span className="inline-block max-w-48 truncate align-bottom">
               <WalletText address={address} />
             </span>

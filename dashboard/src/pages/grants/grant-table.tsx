@@ -4,6 +4,7 @@ import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { useSpendable } from '../workspace/use-spendable.ts'
+import type { Spendable } from '../../format/funds-text.ts'
 import { formatCreator, formatWaitsFor } from '../../format/grant-state-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
@@ -111,19 +112,24 @@ function PerPayment({ grant }: { readonly grant: Grant }) {
 function DailyLimit({ grant }: { readonly grant: Grant }) {
   const spendable = useSpendable()
   const { state, remaining_24h_usdc, daily_cap_usdc, wallet } = grant
-  const isActive = state === 'active' && remaining_24h_usdc !== null
+  const left = state === 'active' && remaining_24h_usdc !== null ? spendable(remaining_24h_usdc, wallet) : null
   return (
     <span className="tabular-nums">
-      {isActive && (
-        <span className="whitespace-nowrap">
-          <RoundedNumber usdc={spendable(remaining_24h_usdc, wallet).usdc} /> left
-        </span>
-      )}{' '}
-      <span className={`whitespace-nowrap ${isActive ? 'text-[0.85em] text-muted md:block' : ''}`}>
-        {isActive && 'of '}
+      {left !== null && <Left left={left} />}{' '}
+      <span className={`whitespace-nowrap ${left === null ? '' : 'text-[0.85em] text-muted md:block'}`}>
+        {left !== null && (left.usdc === null ? 'limit ' : 'of ')}
         <RoundedNumber usdc={daily_cap_usdc} /> <span className="text-[0.85em] text-muted">USDC</span>
       </span>
       <span className="text-[0.85em] text-muted md:hidden"> in 24 hours</span>
+    </span>
+  )
+}
+
+function Left({ left }: { readonly left: Spendable }) {
+  if (left.usdc === null) return <span className="text-muted">{left.text}</span>
+  return (
+    <span className="whitespace-nowrap">
+      <RoundedNumber usdc={left.usdc} /> left
     </span>
   )
 }

@@ -11,8 +11,8 @@ type Spent = Pick<
 
 /**
  * How much of the 24-hour limit of a grant is spent, and how much can still be spent: what remains of the limit, but
- * never more than the wallet has. Nothing remains on a grant that is suspended or expired, because the agent can't pay
- * under it.
+ * never more than the wallet has. While the balance is not known, it says so instead. Nothing remains on a grant that is
+ * suspended or expired, because the agent can't pay under it.
  */
 export function SpentMeter({ grant }: { readonly grant: Spent }) {
   const { agent_id, wallet, wallet_name, state, daily_cap_usdc, spent_24h_usdc, remaining_24h_usdc } = grant
@@ -23,12 +23,16 @@ export function SpentMeter({ grant }: { readonly grant: Spent }) {
     <div className="grid gap-1.5">
       <p className="flex flex-wrap items-baseline justify-between gap-x-4 tabular-nums">
         {state === 'active' ? (
-          <span>
-            <span className="font-semibold">
-              <RoundedNumber usdc={left.usdc} />
-            </span>{' '}
-            <span className="text-muted">USDC remaining{left.isShort && ', all that the wallet has'}</span>
-          </span>
+          left.usdc === null ? (
+            <span className="text-muted">{left.text}</span>
+          ) : (
+            <span>
+              <span className="font-semibold">
+                <RoundedNumber usdc={left.usdc} />
+              </span>{' '}
+              <span className="text-muted">USDC remaining{left.isShort && ', all that the wallet has'}</span>
+            </span>
+          )
         ) : (
           <span className="text-muted">No payments are possible</span>
         )}

@@ -5,7 +5,8 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { useNow } from '../../components/use-now.ts'
-import { sumAmounts, toMicro } from '../../format/amount.ts'
+import { toMicro } from '../../format/amount.ts'
+import { sumFunds, NOT_READ } from '../../format/funds-text.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** The wallets with the most money are shown. The page of the wallets lists all. */
@@ -17,7 +18,6 @@ const AGE_STEP_MS = 30_000
 /** How much there is, and how much agents can still spend now: never more than there is. */
 export function FundsSection({ wallets }: { readonly wallets: readonly WalletFunds[] }) {
   const { to } = useWorkspace()
-  const known = wallets.filter(({ balance_usdc }) => balance_usdc !== null)
   const shown = wallets
     .toSorted((left, right) => compare(balanceOf(right), balanceOf(left)))
     .slice(0, WALLETS_SHOWN_MAX)
@@ -26,14 +26,18 @@ export function FundsSection({ wallets }: { readonly wallets: readonly WalletFun
     <Section title="Money" actions={<TextLink to={to('wallets')}>All wallets</TextLink>}>
       <div className="overflow-hidden rounded-xl border border-line bg-surface">
         <dl className="grid gap-px bg-line sm:grid-cols-2">
-          <Figure
-            title={
-              known.length === wallets.length ? 'In all wallets' : `In ${known.length} of ${wallets.length} wallets`
-            }
-          >
-            {known.map(({ balance_usdc }) => balance_usdc)}
-          </Figure>
-          <Figure title="Agents can still spend now">{known.map(({ can_spend_usdc }) => can_spend_usdc)}</Figure>
+          {sumFunds(wallets).map(({ title, usdc }) => (
+            <div key={title} className="bg-surface px-5 py-4">
+              <dt className="text-sm font-semibold text-muted">{title}</dt>
+              {usdc === null ? (
+                <dd className="text-lg text-muted">{NOT_READ}</dd>
+              ) : (
+                <dd className="text-2xl font-bold tracking-tight">
+                  <AmountText isRounded usdc={usdc} />
+                </dd>
+              )}
+            </div>
+          ))}
         </dl>
         <ul className="divide-y divide-line border-t border-line">
           {shown.map((wallet) => (
@@ -47,23 +51,6 @@ export function FundsSection({ wallets }: { readonly wallets: readonly WalletFun
         </ul>
       </div>
     </Section>
-  )
-}
-
-interface FigureProps {
-  readonly title: string
-  /** The amounts to add up. */
-  readonly children: readonly (string | null)[]
-}
-
-function Figure({ title, children }: FigureProps) {
-  return (
-    <div className="bg-surface px-5 py-4">
-      <dt className="text-sm font-semibold text-muted">{title}</dt>
-      <dd className="text-2xl font-bold tracking-tight">
-        <AmountText isRounded usdc={sumAmounts(children.map((usdc) => usdc ?? '0'))} />
-      </dd>
-    </div>
   )
 }
 

@@ -35,7 +35,10 @@ const GRANT_TEXTS: Readonly<Record<string, string>> = {
 /** Explains why a check failed, with the values at the time of the request. */
 export function CheckText({ code, refusal }: { readonly code: CheckCode; readonly refusal: RefusedRequest }) {
   const { details, amount_usdc, agent_id, wallet, to } = refusal
-  const usdc = (name: string) => <AmountText usdc={detailOf(details, name) ?? '0'} />
+  const usdc = (name: string) => {
+    const amount = detailOf(details, name)
+    return amount === null ? 'Not recorded' : <AmountText usdc={amount} />
+  }
   switch (code) {
     case 'agent_not_found':
       return (

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { paymentsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
-import { fromMicro, toMicro } from '../../format/amount.ts'
+import { sumAmounts } from '../../format/amount.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { BalanceText } from './balance-text.tsx'
 
@@ -10,9 +10,8 @@ import { BalanceText } from './balance-text.tsx'
 export function WalletFunds({ wallet }: { readonly wallet: Wallet }) {
   const { slug, mode } = useWorkspace()
   const filter = { wallet: wallet.address, status: 'pending' } as const
-  const { data } = useInfiniteQuery(paymentsQuery(slug, mode, filter))
+  const { data, isError } = useInfiniteQuery(paymentsQuery(slug, mode, filter))
   const [page] = data?.pages ?? []
-  const reserved = page?.payments.reduce((sum, { amount_usdc }) => sum + toMicro(amount_usdc), 0n) ?? 0n
   return (
     <dl className="flex flex-wrap gap-x-10 gap-y-3">
       <div>
@@ -24,8 +23,14 @@ export function WalletFunds({ wallet }: { readonly wallet: Wallet }) {
       <div>
         <dt className="text-sm text-muted">Reserved by pending payments</dt>
         <dd className="text-lg font-semibold tabular-nums">
-          {page !== undefined && page.next !== null && 'at least '}
-          <AmountText usdc={fromMicro(reserved)} />
+          {page === undefined ? (
+            <span className="text-muted">{isError ? 'Not available' : 'Loading…'}</span>
+          ) : (
+            <>
+              {page.next !== null && 'at least '}
+              <AmountText usdc={sumAmounts(page.payments.map(({ amount_usdc }) => amount_usdc))} />
+            </>
+          )}
         </dd>
       </div>
     </dl>

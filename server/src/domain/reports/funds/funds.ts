@@ -47,8 +47,6 @@ export interface WalletFunds extends WalletBalance {
 export interface CapUse extends ActiveGrant {
   readonly walletName: string
   readonly state: GrantState
-  /** What the agent can still spend: never more than the wallet has available. */
-  readonly canSpendMicro: bigint
 }
 
 /** Says for each wallet how much agents can still spend. Under a suspended or expired grant, they can spend nothing. */
@@ -78,21 +76,11 @@ export function listFullest(
   grants: readonly ActiveGrant[],
   { now, limit }: { readonly now: Date; readonly limit: number },
 ): CapUse[] {
-  const wallets = new Map(funds.map((wallet) => [wallet.address, wallet]))
+  const names = new Map(funds.map(({ address, name }) => [address, name]))
   return grants
     .toSorted(byShare)
     .slice(0, limit)
-    .map((grant) => {
-      const wallet = wallets.get(grant.wallet)
-      const left = leftMicro(grant, now)
-      const available = wallet?.availableMicro ?? null
-      return {
-        ...grant,
-        walletName: wallet?.name ?? '',
-        state: stateOf(grant, now),
-        canSpendMicro: available === null ? left : lower(left, available),
-      }
-    })
+    .map((grant) => ({ ...grant, walletName: names.get(grant.wallet) ?? '', state: stateOf(grant, now) }))
 }
 
 /** Returns the state of a signed grant. */
