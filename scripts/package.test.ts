@@ -70,6 +70,10 @@ describe('the package', () => {
     const environment = settings(database.url)
     const migrated = await run(process.execPath, [join(folder, 'server/dist/migrate.js')], { env: environment })
     assert.match(migrated.stdout, /^Applied the migrations 0001, /)
+    const invited = await run(process.execPath, [join(folder, 'server/dist/invite.js'), 'Northwind'], {
+      env: environment,
+    })
+    assert.match(invited.stdout, /\nhttps:\/\/auth\.example\.com\/invite\/\w+\n$/)
     const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>
     }

@@ -14,6 +14,7 @@ const DEPENDING = ['server', 'dashboard']
 const COMMANDS = {
   server: { source: 'server/src/main.ts', options: '--expose-gc --max-semi-space-size=32 --max-old-space-size=1024 ' },
   migrate: { source: 'server/src/migrate.ts', options: '' },
+  invite: { source: 'server/src/invite.ts', options: '' },
   doctor: { source: 'server/src/doctor/main.ts', options: '' },
   'after-restore': { source: 'server/src/after-restore/main.ts', options: '' },
 } as const

@@ -129,7 +129,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     chains,
     walletSlots: reader.integer('WALLET_SLOTS', WALLET_SLOTS_MAX, { min: 1, max: WALLET_SLOTS_MAX }),
-    signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, 'open') as SignUpPolicy,
+    signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, production ? 'invited' : 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),

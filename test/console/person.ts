@@ -37,8 +37,12 @@ export async function signUp(
   server: { readonly context: Pick<Context, 'relyingParty'> },
   browser: Browser,
   name = 'Ada',
+  invitation?: string,
 ): Promise<Visitor> {
-  const { options } = await browser.ask<{ options: CreationOptions }>('POST', '/console/sign-up/options', { name })
+  const { options } = await browser.ask<{ options: CreationOptions }>('POST', '/console/sign-up/options', {
+    name,
+    ...(invitation === undefined ? {} : { invitation }),
+  })
   const passkey = makePasskey(server.context, options.user.id)
   const body = { response: passkey.register(toBytes(options.challenge)) }
   const answered = await browser.ask<{ session: WireSession; recovery_codes: string[] }>(

@@ -59,6 +59,7 @@ const EVERYTHING = 'everything'
 const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   'main.ts': ['service.ts', 'config.ts'],
   'migrate.ts': ['config.ts', 'db', 'lib'],
+  'invite.ts': [...DOOR, 'config.ts', 'service.ts'],
   'service.ts': EVERYTHING,
   api: DOOR,
   oauth: DOOR,

@@ -8,6 +8,7 @@ import type { Module, SourceTree } from '../source-tree.ts'
 const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/main.ts', owns: 'server/src/' },
   { entry: 'server/src/migrate.ts', owns: 'server/src/migrate.ts' },
+  { entry: 'server/src/invite.ts', owns: 'server/src/invite.ts' },
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
   { entry: 'server/src/after-restore/main.ts', owns: 'server/src/after-restore/' },
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
