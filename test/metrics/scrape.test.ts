@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { readRows } from '../support/database/read-rows.ts'
 import { RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
@@ -9,10 +10,22 @@ import { waitFor } from '../support/wait-for.ts'
 
 /** The labels of all metrics. A new one must have few values, none of which says who pays whom, or how much (D75). */
 const LABELS =
-  'call callers code cursor endpoints hash job kind le method mode node outcome percentile pool role route status tool version'
+  'call callers code cursor endpoints hash job_name kind le method mode node outcome percentile pool role route status tool version'
 const AMOUNT = '1.234567'
 const MEMO = 'lunch for two'
 const BYTES_MAX = 1_000_000
+
+const [ALERTS = '', DASHBOARD = '', RUNBOOK = '', MONITORING = ''] = [
+  'deploy/monitoring/alerts.yml',
+  'deploy/monitoring/dashboard.json',
+  'docs/site/pages/operate/runbook.md',
+  'docs/site/pages/operate/monitoring.md',
+].map((path) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'))
+/** The ends of the names of a metric's time series, by its type. */
+const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
+  counter: ['_total'],
+  histogram: ['', '_bucket', '_sum', '_count'],
+}
 
 describe('the metrics', () => {
   let given: TestService
@@ -69,6 +82,34 @@ describe('the metrics', () => {
     assert.doesNotMatch(scrape, /^bursar_payments_pending\{/m)
     await restore()
     await waitFor('the database is up', async () => await scrapeIf('bursar_database_up 1'))
+  })
+
+  test('every alert and every panel reads metrics that exist, and every alert has a section in the runbook', async () => {
+    const types = [...(await scrapeText()).matchAll(/^# TYPE (\w+) (\w+)$/gm)]
+    const known = new Set(
+      types.flatMap(([, name = '', type = '']) => (SUFFIXES[type] ?? ['']).map((end) => name + end)),
+    )
+    for (const text of [ALERTS, DASHBOARD]) {
+      const read = [...text.matchAll(/\b(?:bursar|process|nodejs)_\w+/g)].map(([name]) => name)
+      assert.ok(read.length > 0)
+      assert.deepEqual(
+        [...new Set(read)].filter((name) => !known.has(name)),
+        [],
+      )
+    }
+    const alerts = [...ALERTS.matchAll(/^ {6}- alert: (\w+)$/gm)].map(([, name = '']) => name)
+    const sections = [...RUNBOOK.matchAll(/^## (\w+)$/gm)].map(([, name]) => name)
+    assert.deepEqual(sections, alerts)
+    const links = [...ALERTS.matchAll(/runbook: docs\/operate\/runbook#(\S+)$/gm)].map(([, anchor]) => anchor)
+    assert.deepEqual(
+      links,
+      alerts.map((name) => name.toLowerCase()),
+    )
+    const told = [...MONITORING.matchAll(/`([a-z]+_\w+)`/g)].map(([, name]) => name)
+    assert.deepEqual(
+      [...known].filter((name) => !/_(?:bucket|sum|count)$/.test(name) && !told.includes(name)),
+      [],
+    )
   })
 
   test('only the path of the metrics is served on their port', async () => {

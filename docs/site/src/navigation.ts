@@ -25,6 +25,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/settings',
       'operate/going-live',
       'operate/monitoring',
+      'operate/runbook',
       'operate/backups',
       'operate/upgrades',
       'operate/several-processes',

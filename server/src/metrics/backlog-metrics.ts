@@ -62,7 +62,7 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
   const leases = new Gauge({
     name: 'bursar_job_lease_expires_timestamp_seconds',
     help: 'When the lease of a job expires, whichever process has it; missing if none has it',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     registers,
   })
   const cursors = new Gauge({
@@ -108,7 +108,7 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
       due.set({ endpoints }, found?.dueCount ?? 0)
       overdue.set({ endpoints }, ageOf(found?.nextAttemptAt ?? null))
     }
-    for (const { name, expiresAt } of held) leases.set({ job: name }, expiresAt.getTime() / MS_PER_SECOND)
+    for (const { name, expiresAt } of held) leases.set({ job_name: name }, expiresAt.getTime() / MS_PER_SECOND)
     for (const { name, mode, block } of blocks) cursors.set({ mode, cursor: name }, block)
     for (const mode of MODES) unexplained.set({ mode }, transfers.find((one) => one.mode === mode)?.count ?? 0)
     up.set(1)

@@ -7,7 +7,10 @@ const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const ENCLAVE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const MS_PER_SECOND = 1_000
 
-/** Registers the metrics that are counted while the process works, and returns the functions that count. */
+/**
+ * Registers the metrics that are counted while the process works, and returns the functions that count. A label is
+ * never `job` or `instance`: Prometheus itself adds these two, and would rename ours.
+ */
 export function createMeasurements(registry: Registry, clock: Clock): Measurements {
   const registers = [registry]
   const requests = new Counter({
@@ -63,25 +66,25 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
   const leases = new Gauge({
     name: 'bursar_job_lease_held',
     help: 'Whether this process has the lease of a job; over all processes together, each job should have 1',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     registers,
   })
   const rounds = new Counter({
     name: 'bursar_job_rounds_total',
     help: 'Rounds of a job in this process',
-    labelNames: ['job', 'outcome'],
+    labelNames: ['job_name', 'outcome'],
     registers,
   })
   const roundSeconds = new Gauge({
     name: 'bursar_job_last_round_duration_seconds',
     help: 'How long the last round of a job took in this process',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     registers,
   })
   const roundSucceeded = new Gauge({
     name: 'bursar_job_last_success_timestamp_seconds',
     help: 'When a round of a job last succeeded in this process',
-    labelNames: ['job'],
+    labelNames: ['job_name'],
     registers,
   })
   const webhookAttempts = new Counter({
@@ -116,11 +119,11 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
       head.set({ mode }, Number(number))
       headChanged.set({ mode }, nowSeconds())
     },
-    leaseChanged: (job, isHeld) => leases.set({ job }, isHeld ? 1 : 0),
+    leaseChanged: (job, isHeld) => leases.set({ job_name: job }, isHeld ? 1 : 0),
     roundEnded(job, outcome, ms) {
-      rounds.inc({ job, outcome })
-      roundSeconds.set({ job }, ms / MS_PER_SECOND)
-      if (outcome === 'ok') roundSucceeded.set({ job }, nowSeconds())
+      rounds.inc({ job_name: job, outcome })
+      roundSeconds.set({ job_name: job }, ms / MS_PER_SECOND)
+      if (outcome === 'ok') roundSucceeded.set({ job_name: job }, nowSeconds())
     },
     webhookAttempted: (outcome) => webhookAttempts.inc({ outcome }),
     webhooksUnderWay: (pool, count) => webhooksUnderWay.set({ pool }, count),
