@@ -44,6 +44,13 @@ describe('readConfig', () => {
     assert.equal(config.chains.test.chainId, 84532)
   })
 
+  test('metrics are served on a port of their own, to this machine only, if a port is set (D75)', () => {
+    assert.equal(readConfig(PRODUCTION).metrics, null)
+    const set = { ...PRODUCTION, METRICS_PORT: '9464' }
+    assert.deepEqual(readConfig(set).metrics, { host: '127.0.0.1', port: 9464 })
+    assert.equal(readConfig({ ...set, METRICS_HOST: '0.0.0.0' }).metrics?.host, '0.0.0.0')
+  })
+
   test('encryption keys with ids are read, the newest first (D74)', () => {
     const newest = Buffer.alloc(32, 8)
     const { ENCRYPTION_KEY: _key, ...others } = DEVELOPMENT
@@ -127,6 +134,7 @@ describe('readConfig', () => {
     ['PORT', '65536', /PORT must be a whole number from 0 to 65535/],
     ['PORT', '80a', /PORT must be a whole number/],
     ['PORT', '-1', /PORT must be a whole number/],
+    ['METRICS_PORT', '65536', /METRICS_PORT must be a whole number from 0 to 65535/],
     ['TEST_CONFIRMATIONS', '0', /TEST_CONFIRMATIONS must be a whole number from 1/],
     ['WALLET_SLOTS', '0', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['WALLET_SLOTS', '51', /WALLET_SLOTS must be a whole number from 1 to 50/],

@@ -33,6 +33,8 @@ export interface Config {
   readonly port: number
   /** A second port for the AUTH_URL origin; null if one port serves both origins, BASE_URL and AUTH_URL. */
   readonly authPort: number | null
+  /** Where the process serves its metrics (D75); null if it serves none. */
+  readonly metrics: { readonly host: string; readonly port: number } | null
   readonly trustedProxies: readonly string[]
   /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
@@ -112,6 +114,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
+    metrics: readMetrics(reader),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
     dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
     docsDir: reader.text('DOCS_DIR', DOCS_DIR),
@@ -190,6 +193,13 @@ function readEncryptionKeys(reader: Reader): SealingKey[] {
     reader.faults.push(`ENCRYPTION_KEYS must contain at most ${ENCRYPTION_KEYS_MAX} keys`)
   }
   return keys
+}
+
+/** The metrics need no credential, so by default only programs on the same machine can read them. */
+function readMetrics(reader: Reader): Config['metrics'] {
+  const host = reader.text('METRICS_HOST', '127.0.0.1')
+  const port = reader.optionalInteger('METRICS_PORT', { min: 0, max: 65_535 })
+  return port === null ? null : { host, port }
 }
 
 /** In production, the signer page is hosted apart from the service, unless the operator names its folder. */

@@ -19,6 +19,7 @@ import { OutboundTrace } from './domain/outbound-requests/trace-outbound-request
 import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
 import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
 import { BalanceSnapshots } from './chain/balance-snapshots.ts'
+import { measureEnclave } from './enclave/measure-enclave.ts'
 import { openEnclave } from './enclave/privy/open-enclave.ts'
 import { addDocs } from './http/add-docs.ts'
 import { addHealth } from './http/add-health.ts'
@@ -29,10 +30,12 @@ import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts
 import { createClock, type MovableClock } from './lib/clock.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
+import { NOT_MEASURED, type Measurements } from './lib/measurements.ts'
 import { startMemoryRelease } from './lib/memory-release.ts'
 import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
 import { SharedReads } from './lib/shared-reads.ts'
+import { openMetrics } from './metrics/open-metrics.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
 import { watchAuthorizations } from './jobs/watch-authorizations.ts'
@@ -63,10 +66,18 @@ function toRelyingParty(origin: string): RelyingParty {
 }
 
 /** Opens the connections that the domain needs, and nothing else. */
-export function openContext(config: Config, { clock, logger }: { clock: MovableClock; logger: Logger }) {
+export function openContext(
+  config: Config,
+  {
+    clock,
+    logger,
+    measurements = NOT_MEASURED,
+  }: { clock: MovableClock; logger: Logger; measurements?: Measurements | undefined },
+) {
   const pools = poolsFor(config.database)
-  const deps = { clock, logger, pools }
-  const enclave = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
+  const deps = { clock, logger, pools, measurements }
+  const driver = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
+  const enclave = measurements === NOT_MEASURED ? driver : measureEnclave(driver, measurements)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
   const db = new Database(config.database, logger, pools)
   const deferredWrites = new DeferredWrites(db, logger)
@@ -83,6 +94,7 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
     outboundTrace: new OutboundTrace(deferredWrites),
     clock,
     logger,
+    measurements,
     sealer,
     successorKey: new ServerKey({ db, sealer, clock }, SUCCESSOR_KEY),
     enclave,
@@ -115,6 +127,8 @@ export function openContext(config: Config, { clock, logger }: { clock: MovableC
 export interface Service {
   /** The ports on which the service listens. The `port` of the configuration comes first. */
   readonly ports: readonly number[]
+  /** The port on which the service serves its metrics; null if it serves none. */
+  readonly metricsPort: number | null
   readonly production: boolean
   readonly clock: MovableClock
   readonly logger: Logger
@@ -134,7 +148,8 @@ export async function openService(config: Config): Promise<Service> {
   }
   if (config.migrates) await migrate(config.database.url, clock, { logger })
   else await requireSchema(config.database.url, clock)
-  const { context, close } = openContext(config, { clock, logger })
+  const metrics = config.metrics === null ? null : openMetrics(config.metrics, { role: config.role, clock, logger })
+  const { context, close } = openContext(config, { clock, logger, measurements: metrics?.measurements })
   const { db, chains, enclave } = context
   await checkEncryptionKeys(context, config.encryptionKeys).catch(async (error: unknown) => {
     await close()
@@ -163,13 +178,16 @@ export async function openService(config: Config): Promise<Service> {
     listeners.push(...(await listenOnPort(second, { host, port: config.authPort }, listen)))
     servers.push(second)
   }
+  const metricsServer = (await metrics?.listen(context, http.overloadGate)) ?? null
   const loops = config.role === 'api' ? [] : startJobs(context, config)
   const ports = servers.map((server) => (server.address() as AddressInfo).port)
   const stopMemoryRelease = startMemoryRelease(() => http.overloadGate.turnedAway, { logger })
-  logger.info({ role: config.role, ports }, 'ready')
+  const metricsPort = metricsServer?.port ?? null
+  logger.info({ role: config.role, ports, metricsPort }, 'ready')
 
   return {
     ports,
+    metricsPort,
     production: config.production,
     clock,
     logger,
@@ -182,6 +200,7 @@ export async function openService(config: Config): Promise<Service> {
       const others = [...listeners, ...servers.slice(1)].map(closeServer)
       await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
       clearTimeout(grace)
+      await metricsServer?.close()
       await close()
     },
   }

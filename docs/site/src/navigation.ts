@@ -24,6 +24,8 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/install',
       'operate/settings',
       'operate/going-live',
+      'operate/monitoring',
+      'operate/runbook',
       'operate/backups',
       'operate/upgrades',
       'operate/several-processes',

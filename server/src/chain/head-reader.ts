@@ -11,7 +11,7 @@ const HEAD_AGE_MS_MAX = 500
 export const HEAD_CALL = { method: 'eth_blockNumber', params: [] } as const
 
 /** Makes functions that read the number of the newest block. Callers that arrive during a read share the next read. */
-export function createHeadReader(nodes: RpcNodes) {
+export function createHeadReader(nodes: RpcNodes, onRead: (head: bigint) => void = () => undefined) {
   const reads = new SharedReads<bigint>()
   let recent: bigint | null = null
   let ending: NodeJS.Timeout | undefined
@@ -19,6 +19,7 @@ export function createHeadReader(nodes: RpcNodes) {
   async function readNow(): Promise<bigint> {
     const head = await nodes.run(async (batch) => parseQuantity((await batch([HEAD_CALL]))[0]))
     recent = head
+    onRead(head)
     clearTimeout(ending)
     ending = setTimeout(() => {
       recent = null

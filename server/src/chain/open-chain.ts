@@ -1,5 +1,6 @@
 import type { Hash } from 'viem'
 import type { Logger } from '../lib/logger.ts'
+import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
 import type { Address } from '../values/address.ts'
 import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
@@ -51,23 +52,24 @@ export const RECEIPTS_PER_BATCH_MAX = 100
  * node and does not remember which node is down. Its errors also repeat the node's address, which may contain an API
  * key.
  */
-export function openChain(options: ChainOptions, { logger }: { logger: Logger }) {
+export function openChain(
+  options: ChainOptions,
+  { logger, measurements = NOT_MEASURED }: { logger: Logger; measurements?: Measurements },
+) {
+  const deps = { logger, measurements }
   const { mode, chainId, usdc, confirmations, gas = 'sponsored' } = options
   const { rpcUrls, timeoutMs = NODE_TIMEOUT_MS } = options
   const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
   const addresses = openAddresses(rpcUrls)
-  const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
+  const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, deps)
   // Logs have their own list of nodes. If a node rejects a wide range of logs or is slow to return it, we stop using
   // the node for logs, but not for payments.
-  const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, { logger })
+  const logNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs: logsTimeoutMs }, deps)
   // The second reading of blocks asks the last node first.
   const secondAddresses = addresses.toReversed()
-  const secondNodes = createRpcNodes(
-    { mode, chainId, addresses: secondAddresses, timeoutMs: logsTimeoutMs },
-    { logger },
-  )
+  const secondNodes = createRpcNodes({ mode, chainId, addresses: secondAddresses, timeoutMs: logsTimeoutMs }, deps)
   // Old blocks have their own list of nodes too, because most nodes have no state of them.
-  const blockNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, { logger })
+  const blockNodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, deps)
   const size = new AdaptiveSize(BLOCKS_PER_QUERY)
 
   /**
@@ -118,7 +120,7 @@ export function openChain(options: ChainOptions, { logger }: { logger: Logger })
     usdc,
     confirmations,
     gas,
-    ...createHeadReader(nodes),
+    ...createHeadReader(nodes, (head) => measurements.headRead(mode, head)),
     /**
      * Reads the USDC balance of an address. Also returns the number of the block at which the balance was read. @throws
      * ChainUnavailable

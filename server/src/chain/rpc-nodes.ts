@@ -1,7 +1,17 @@
 import type { Logger } from '../lib/logger.ts'
+import { NOT_MEASURED, type Measurements, type NodeOutcome } from '../lib/measurements.ts'
 import type { Mode } from '../values/mode.ts'
 import { AdaptiveSize, CALLS_PER_REQUEST } from './adaptive-size.ts'
-import { ChainBehind, ChainBusy, ChainUnavailable, NodeBehind, NodeBusy, NodeFault } from './errors.ts'
+import {
+  BatchRefusal,
+  CallReverted,
+  ChainBehind,
+  ChainBusy,
+  ChainUnavailable,
+  NodeBehind,
+  NodeBusy,
+  NodeFault,
+} from './errors.ts'
 import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { postSplit, type WitnessCall } from './split-batch.ts'
@@ -67,7 +77,7 @@ export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
  */
 export function createRpcNodes(
   options: { mode: Mode; chainId: number; addresses: readonly NodeAddress[]; timeoutMs: number },
-  { logger }: { logger: Logger },
+  { logger, measurements = NOT_MEASURED }: { logger: Logger; measurements?: Measurements },
 ) {
   const { mode, chainId, timeoutMs } = options
   const nodes = options.addresses.map(openNode)
@@ -108,8 +118,10 @@ export function createRpcNodes(
     try {
       const result = await work((calls, witness) => callNode(node, calls, { witness, signal: abort.signal }))
       restore(node)
+      measurements.nodeUsed(mode, node.address.index, 'ok')
       return result
     } catch (error) {
+      if (error instanceof NodeFault && !closed) measurements.nodeUsed(mode, node.address.index, outcomeOf(error))
       if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) startCooldown(node, error)
       throw error
     } finally {
@@ -190,6 +202,13 @@ export function createRpcNodes(
 
 function openNode(address: NodeAddress): RpcNode {
   return { address, size: new AdaptiveSize(CALLS_PER_REQUEST), verified: false, cooldown: null, probing: false }
+}
+
+function outcomeOf(fault: NodeFault): NodeOutcome {
+  if (fault instanceof NodeBusy) return 'busy'
+  if (fault instanceof NodeBehind) return 'behind'
+  if (fault instanceof BatchRefusal) return 'too_large'
+  return fault instanceof CallReverted ? 'reverted' : 'failed'
 }
 
 function isPaused({ address }: RpcNode): boolean {

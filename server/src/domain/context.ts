@@ -7,6 +7,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { OutboundRules } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { Measurements } from '../lib/measurements.ts'
 import type { Pools } from '../lib/pools.ts'
 import type { Sealer } from '../lib/sealing.ts'
 import type { SharedPoll } from '../lib/shared-poll.ts'
@@ -25,6 +26,7 @@ export interface Context {
   readonly deferredWrites: DeferredWrites
   readonly clock: Clock
   readonly logger: Logger
+  readonly measurements: Measurements
   readonly sealer: Sealer
   /** The key with which the successors of refresh tokens are derived (D38a). */
   readonly successorKey: ServerKey

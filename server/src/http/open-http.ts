@@ -14,6 +14,7 @@ import type { Clock } from '../lib/clock.ts'
 import { isTooDeep } from '../lib/parse-json.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
+import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
 import { openPools, type Pools } from '../lib/pools.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { ArrivingBodies, readArrivedBody } from './arriving-bodies.ts'
@@ -41,6 +42,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body of a request in JSON, as it was received. The parsed body does not have its numbers as they were written. */
     jsonText: string
+    /** The code of the error with which we respond, or empty. For the metrics. */
+    errorCode: string
   }
 }
 
@@ -63,7 +66,12 @@ const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
  */
 export function openHttp(
   options: HttpOptions,
-  { clock, logger, pools = openPools() }: { clock: Clock; logger: Logger; pools?: Pools },
+  {
+    clock,
+    logger,
+    pools = openPools(),
+    measurements = NOT_MEASURED,
+  }: { clock: Clock; logger: Logger; pools?: Pools; measurements?: Measurements },
 ) {
   const http = Fastify({
     loggerInstance: logger,
@@ -110,6 +118,7 @@ export function openHttp(
   http.decorateRequest('arrivedBody', null)
   http.decorateRequest('isBodyTooLarge', false)
   http.decorateRequest('jsonText', '')
+  http.decorateRequest('errorCode', '')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.
@@ -130,6 +139,13 @@ export function openHttp(
     const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || request.isTurnedAway
     const level = isQuiet ? 'debug' : 'info'
     if (logger.isLevelEnabled(level)) logger[level](describeRequest(request, reply), 'request')
+    measurements.requestEnded({
+      method: request.method,
+      route: routeOf(request),
+      status: reply.statusCode,
+      code: request.errorCode,
+      ms: reply.elapsedTime,
+    })
     done()
   })
   http.setErrorHandler((error, request, reply) => {
@@ -173,13 +189,17 @@ function isPlainRequest({ protocol, url }: FastifyRequest): boolean {
   return protocol !== 'https' && !PLAIN_HTTP_PATHS.includes(url)
 }
 
+/** Returns the route's pattern and not the URL, because a path or a query can contain secrets. */
+function routeOf(request: FastifyRequest): string {
+  return request.routeOptions.url ?? 'unknown'
+}
+
 /** Returns a request's line in the log. */
 function describeRequest(request: FastifyRequest, reply: FastifyReply) {
   return {
     request: request.id,
     method: request.method,
-    // This is the route's pattern and not the URL, because a path or a query can contain secrets.
-    route: request.routeOptions.url ?? 'unknown',
+    route: routeOf(request),
     status: reply.statusCode,
     ms: Math.round(reply.elapsedTime * 10) / 10,
   }

@@ -12,6 +12,7 @@ export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
 
 /** Sends an error response, with `Retry-After` in seconds if the error says when to retry. */
 export function sendProblem(reply: FastifyReply, answer: Problem): void {
+  reply.request.errorCode = answer.code ?? answer.type
   setRetryAfter(reply, answer.retryAfterSeconds)
   void reply
     .code(answer.status)

@@ -79,6 +79,8 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
   const inFlight = new Map<string, number>()
   const wakeup = createWakeup()
   let free = inFlightMax
+  const measureUnderWay = (): void =>
+    ctx.measurements.webhooksUnderWay(bounds.hangs ? 'hanging' : 'prompt', inFlightMax - free)
 
   const begin = (claimed: ClaimedDelivery): void => {
     const { workspaceId, id } = claimed.delivery
@@ -92,11 +94,13 @@ function startPool(ctx: Context, sender: Sender, bounds: PoolBounds): Loop {
       return
     }
     free -= 1
+    measureUnderWay()
     addTo(inFlight, groups, 1)
     const done = makeAttempt(ctx, sender, { claimed, latest: () => underWay.get(key)?.claimed ?? claimed })
     const ended = done.finally(() => {
       underWay.delete(key)
       free += 1
+      measureUnderWay()
       addTo(inFlight, groups, -1)
       wakeup.wake()
     })
@@ -162,6 +166,7 @@ async function makeAttempt(
   const delivery = claimed.delivery.id
   try {
     const outcome = await deliverWebhook(outbound, { claimed, timeoutMs: attemptMs })
+    ctx.measurements.webhookAttempted(outcome.error ?? 'ok')
     await record(recorder, { latest, outcome })
   } catch (error) {
     ctx.logger.error({ err: error, delivery }, 'the outcome of a delivery could not be recorded')

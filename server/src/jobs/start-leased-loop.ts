@@ -1,5 +1,6 @@
 import { releaseLease, takeLease } from '../db/leases.ts'
 import type { Context } from '../domain/context.ts'
+import { readProcessMs } from '../lib/clock.ts'
 import { startLoop, type Loop } from '../lib/loop.ts'
 
 export interface LeasedLoop {
@@ -34,7 +35,7 @@ const RENEWALS_PER_LEASE = 5
  * lease expires after `leaseMs` at most.
  */
 export function startLeasedLoop(
-  ctx: Pick<Context, 'db' | 'clock' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'measurements'>,
   { name, holder, intervalMs, leaseMs }: LeasedLoop,
   round: (signal: AbortSignal, renewLease: RenewLease) => Promise<void>,
 ): Loop {
@@ -48,6 +49,7 @@ export function startLeasedLoop(
     // a process was stopped for longer than its lease. The loops begin their rounds together, and share a connection.
     const isOurs = await ctx.db.write(lease, { mayBeLost: true })
     if (isOurs) renewedAt = now
+    ctx.measurements.leaseChanged(name, isOurs)
     return isOurs
   }
   /**
@@ -60,12 +62,23 @@ export function startLeasedLoop(
     return ageMs >= 0 && ageMs < leaseMs / RENEWALS_PER_LEASE
   }
   const loop = startLoop({ name, intervalMs, logger: ctx.logger }, async (signal) => {
-    if (isFresh() || (await renewLease())) await round(signal, renewLease)
+    if (!isFresh() && !(await renewLease())) return
+    const start = readProcessMs()
+    const ended = (outcome: 'ok' | 'failed'): void =>
+      ctx.measurements.roundEnded(name, outcome, Math.round(readProcessMs() - start))
+    try {
+      await round(signal, renewLease)
+    } catch (error) {
+      ended('failed')
+      throw error
+    }
+    ended('ok')
   })
   return {
     async stop() {
       await loop.stop()
       await ctx.db.write(releaseLease(name, holder), { mayBeLost: true })
+      ctx.measurements.leaseChanged(name, false)
     },
   }
 }

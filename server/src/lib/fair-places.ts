@@ -108,6 +108,7 @@ export class FairPlaces {
   readonly #urgentQueue = new TurnQueue<Place>()
   readonly #queue = new TurnQueue<Place>()
   #taken = 0
+  #rejected = 0
   #takenByUrgent = 0
 
   constructor({
@@ -127,6 +128,11 @@ export class FairPlaces {
 
   get taken(): number {
     return this.#taken
+  }
+
+  /** How many tickets were rejected since the process started. */
+  get rejected(): number {
+    return this.#rejected
   }
 
   get waiting(): number {
@@ -150,6 +156,7 @@ export class FairPlaces {
     const isFirst = this.#queueOf(place).sizeOf(holder) === 0
     if (isFirst && (this.#mayTake(place) || this.#makeRoom(place))) this.#take(place)
     else if (this.#isOneWhoWaits(place) && (this.#mayWait(place) || this.#makeRoomInQueue(place))) this.#wait(place)
+    else this.#rejected += 1
     return place
   }
 
@@ -242,6 +249,7 @@ export class FairPlaces {
     if (giver === undefined) return false
     this.#stopWaiting(giver)
     giver.state = 'rejected'
+    this.#rejected += 1
     giver.decided(false)
     return true
   }
@@ -268,6 +276,7 @@ export class FairPlaces {
   #endWait(place: Place): void {
     this.#stopWaiting(place)
     place.state = 'rejected'
+    this.#rejected += 1
     place.decided(false)
     this.#startWaiting()
   }

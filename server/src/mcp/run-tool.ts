@@ -61,9 +61,12 @@ async function runChecked(
   try {
     const checked = checkArguments(args, tool.input, tool.name)
     const { summary, members } = await tool.run(ctx, { ...call, args: checked })
+    ctx.measurements.toolEnded(tool.name, 'ok')
     return toResult({ ...headOf(call.caller.mode), summary, ...members }, false)
   } catch (error) {
-    return toErrorResult(toFailure(ctx, { error, tool }), call.caller.mode)
+    const failure = toFailure(ctx, { error, tool })
+    ctx.measurements.toolEnded(tool.name, failure.code)
+    return toErrorResult(failure, call.caller.mode)
   }
 }
 

@@ -71,7 +71,10 @@ function createServer(ctx: Context, { caller, rejection, left, onWait, backgroun
       const names = TOOLS.map(({ name }) => name).join(', ')
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no such tool. The tools are ${names}.`)
     }
-    if (rejection !== null) return rejectedResult(tool, rejection, caller.mode)
+    if (rejection !== null) {
+      ctx.measurements.toolEnded(tool.name, rejection.code ?? rejection.type)
+      return rejectedResult(tool, rejection, caller.mode)
+    }
     return await runTool(ctx, { tool, caller, args: params.arguments ?? {}, left, onWait, background })
   })
   return server

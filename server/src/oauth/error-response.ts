@@ -9,6 +9,7 @@ import { toOauthError, type BodyKind } from './to-oauth-error.ts'
 export function createJsonErrorHandler(kind: BodyKind) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): void => {
     const error = toOauthError(thrown, kind)
+    request.errorCode = error.error
     startErrorResponse(error, request, reply)
     void reply
       .header('Content-Type', 'application/json; charset=utf-8')

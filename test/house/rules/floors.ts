@@ -66,6 +66,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   console: DOOR,
   mcp: DOOR,
   jobs: DOOR,
+  metrics: DOOR,
   doctor: [...DOOR, 'config.ts'],
   'provider-check': [...DOOR, 'config.ts'],
   'after-restore': [...DOOR, 'config.ts', 'service.ts'],

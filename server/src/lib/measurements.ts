@@ -1,0 +1,52 @@
+/**
+ * What a process reports about its work while it works. The code that does the work calls these functions; the metrics
+ * count the calls. No argument may contain a name, an address, an amount or a credential, because anybody who can read
+ * the metrics sees it, and each value must be one of a few, because each becomes a time series (D75).
+ */
+export interface Measurements {
+  /** A request has ended. `route` is the pattern of its path, and `code` the error's code, or empty. */
+  requestEnded(request: {
+    readonly method: string
+    readonly route: string
+    readonly status: number
+    readonly code: string
+    readonly ms: number
+  }): void
+  /** A tool of the MCP server has returned. `code` is the code of its error, or `ok`. */
+  toolEnded(tool: string, code: string): void
+  /** A call to the enclave has ended. `call` is the function of `Enclave`. */
+  enclaveCallEnded(call: string, outcome: string, ms: number): void
+  /** A node of a chain was used. `node` is its position in the configuration. */
+  nodeUsed(mode: string, node: number, outcome: NodeOutcome): void
+  /** The number of the newest block was read. */
+  headRead(mode: string, head: bigint): void
+  /** The process has the lease of a job, or no longer has it. */
+  leaseChanged(job: string, isHeld: boolean): void
+  /** A round of a job has ended, in the process that has the lease. */
+  roundEnded(job: string, outcome: 'ok' | 'failed', ms: number): void
+  /** An attempt to send a webhook has ended. */
+  webhookAttempted(outcome: string): void
+  /** How many attempts to send webhooks are in progress in this process. */
+  webhooksUnderWay(pool: 'prompt' | 'hanging', count: number): void
+}
+
+/**
+ * How a node responded: it did; it asked us to wait; it does not have a block yet; it rejected the size of the request;
+ * it ran the call and the contract rejected it; or it failed in another way.
+ */
+export type NodeOutcome = 'ok' | 'busy' | 'behind' | 'too_large' | 'reverted' | 'failed'
+
+const ignore = (): void => undefined
+
+/** For a process without metrics. */
+export const NOT_MEASURED: Measurements = {
+  requestEnded: ignore,
+  toolEnded: ignore,
+  enclaveCallEnded: ignore,
+  nodeUsed: ignore,
+  headRead: ignore,
+  leaseChanged: ignore,
+  roundEnded: ignore,
+  webhookAttempted: ignore,
+  webhooksUnderWay: ignore,
+}
