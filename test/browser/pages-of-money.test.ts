@@ -20,6 +20,7 @@ const FIRST_PAGES = new Set([
   ...['statements', 'statement'],
   ...['grants', 'grant-new', 'grant-active', 'grant-replace'],
 ])
+const LABEL = 'Looks up prices for the shop'
 const LIMITS = { max_per_tx_usdc: '10', daily_cap_usdc: '100' }
 
 describe('the pages about money, in both themes and at every width', () => {
@@ -61,7 +62,7 @@ describe('the pages about money, in both themes and at every width', () => {
     ['agent', () => `agents/${AGENT}`, AGENT],
     ['wallets', () => 'wallets', 'Wallets'],
     ['wallet', () => `wallets/${fixture.host.workspace.wallets.test}`, 'Wallet'],
-    ['grants', () => 'grants', 'Grants'],
+    ['grants', () => 'grants', 'Grants', LABEL],
     ['grant-new', () => 'grants/new', 'New grant'],
     ['grant-active', () => `grants/${ids['active']}`, `Grant for ${AGENT}`],
     ['grant-of-buyer', () => `grants/${ids['buyer']}`, 'Grant for buyer-bot'],
@@ -116,6 +117,7 @@ describe('the pages about money, in both themes and at every width', () => {
   async function seed(): Promise<void> {
     const { host } = fixture
     const { keys, wallets } = host.workspace
+    await fixture.query('update agents set label = $1 where id = $2 and mode = $3', [LABEL, AGENT, 'test'])
     const order = { agent_id: AGENT, wallet: wallets.test, to: RECIPIENT }
     const pay = (changes: object) =>
       call(host.baseUrl, 'POST', '/v1/payments', { key: keys.test, body: { ...order, ...changes } })

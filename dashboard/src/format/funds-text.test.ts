@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { WalletFunds } from '@bursar/server/src/console/contract/overview.ts'
-import { sumFunds, findSpendable } from './funds-text.ts'
+import { balanceOf, findSpendable, sumFunds } from './funds-text.ts'
 
 const READ: WalletFunds = {
   ...{ address: '0x1', name: 'Read', balance_usdc: '60', read_at: '2026-11-28T12:00:00.000Z' },
@@ -49,4 +49,13 @@ describe('the sums of all wallets', () => {
       { title: 'Agents can still spend now', usdc: '101' },
     ])
   })
+})
+
+test('a wallet whose balance the chain does not return now has its stored balance, with its time', () => {
+  const { address, read_at: readAt } = READ
+  assert.deepEqual(balanceOf({ address, balance_usdc: '7' }, [READ]), { usdc: '7', readAt: null })
+  assert.deepEqual(balanceOf({ address, balance_usdc: null }, [READ]), { usdc: '60', readAt })
+  assert.equal(balanceOf({ address, balance_usdc: null }, [UNREAD]), null)
+  assert.equal(balanceOf({ address: UNREAD.address, balance_usdc: null }, [UNREAD]), null)
+  assert.equal(balanceOf({ address, balance_usdc: null }, undefined), null)
 })

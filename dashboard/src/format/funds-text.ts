@@ -61,3 +61,20 @@ export function sumFunds(wallets: readonly WalletFunds[]): readonly [FundsFigure
     },
   ]
 }
+
+interface ShownBalance {
+  readonly usdc: string
+  /** When an older balance was read, because the chain cannot be read now. Null for the balance of now. */
+  readonly readAt: string | null
+}
+
+/** The balance of a wallet, or, if the chain cannot be read now, the balance that was stored last. Null without either. */
+export function balanceOf(
+  { address, balance_usdc }: { readonly address: string; readonly balance_usdc: string | null },
+  stored: readonly WalletFunds[] | undefined,
+): ShownBalance | null {
+  if (balance_usdc !== null) return { usdc: balance_usdc, readAt: null }
+  const found = stored?.find((funds) => funds.address === address)
+  if (found === undefined || found.balance_usdc === null) return null
+  return { usdc: found.balance_usdc, readAt: found.read_at }
+}

@@ -2,8 +2,8 @@ import type { Agent } from '@bursar/server/src/console/contract/agents.ts'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { RoundedNumber } from '../../components/amount-text.tsx'
-import { TruncatedText } from '../../components/truncated-text.tsx'
 import type { Spendable } from '../../format/funds-text.ts'
+import { AgentText } from '../workspace/agent-text.tsx'
 import { WalletText } from '../workspace/wallet-text.tsx'
 import { useSpendable } from '../workspace/use-spendable.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -16,18 +16,7 @@ export function AgentTable({ agents }: { readonly agents: readonly Agent[] }) {
     {
       title: 'Agent',
       isLong: true,
-      render: ({ id, label }) => (
-        <>
-          <TruncatedText title={id}>
-            <bdi>{id}</bdi>
-          </TruncatedText>
-          {label !== null && (
-            <TruncatedText title={label} isFaint>
-              <bdi className="text-sm font-normal">{label}</bdi>
-            </TruncatedText>
-          )}
-        </>
-      ),
+      render: ({ id }) => <AgentText id={id} />,
     },
     { title: 'Status', render: ({ state }) => <AgentBadge state={state} /> },
     { title: 'Remaining (24 h)', render: (agent) => <Remaining agent={agent} /> },

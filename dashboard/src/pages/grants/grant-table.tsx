@@ -6,6 +6,7 @@ import { TruncatedText } from '../../components/truncated-text.tsx'
 import { useSpendable } from '../workspace/use-spendable.ts'
 import type { Spendable } from '../../format/funds-text.ts'
 import { formatCreator, formatWaitsFor } from '../../format/grant-state-text.ts'
+import { AgentText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { GrantBadge } from './grant-badge.tsx'
 
@@ -37,11 +38,7 @@ const COLUMNS: readonly Column<Grant>[] = [
     title: 'Agent',
     isLong: true,
     width: 'md:w-[24%] xl:w-[18%]',
-    render: ({ agent_id }) => (
-      <TruncatedText title={agent_id}>
-        <bdi>{agent_id}</bdi>
-      </TruncatedText>
-    ),
+    render: ({ agent_id }) => <AgentText id={agent_id} />,
   },
   {
     title: 'Wallet',

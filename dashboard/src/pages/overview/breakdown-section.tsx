@@ -7,6 +7,7 @@ import { Section } from '../../components/section.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { toMicro } from '../../format/amount.ts'
 import { formatCount } from '../../format/format-count.ts'
+import { AgentLabelText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { BY_CHOICES, changeText, toSearch, type By, type Choice } from '../spending/period.ts'
 
@@ -105,6 +106,7 @@ function NameCell({ by, row: { name, label, names, is_claimed } }: { readonly by
   return (
     <span className="block truncate" title={name}>
       <bdi>{label ?? (isAddress ? `${name.slice(0, 6)}…${name.slice(-4)}` : name)}</bdi>
+      {by === 'agent' && <AgentLabelText id={name} />}
       {isAddress && label !== null && (
         <span className="ml-2 font-mono text-[0.8125rem] font-normal text-muted max-lg:hidden">
           {name.slice(0, 6)}…{name.slice(-4)}

@@ -4,6 +4,7 @@ import { Section } from '../../components/section.tsx'
 import { TextLink } from '../../components/text-link.tsx'
 import { GrantBadge } from '../grants/grant-badge.tsx'
 import { SpentMeter } from '../grants/spent-meter.tsx'
+import { AgentLabelText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** How much of each 24-hour limit is used, the highest share first. */
@@ -35,6 +36,7 @@ function Cap({ cap }: { readonly cap: Overview['caps'][number] }) {
           className="min-w-0 font-semibold after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
           <bdi>{cap.agent_id}</bdi>
+          <AgentLabelText id={cap.agent_id} />
         </Link>
         <span className="text-sm text-muted">
           from <bdi>{cap.wallet_name}</bdi>

@@ -3,6 +3,7 @@ import { AmountText } from '../../components/amount-text.tsx'
 import { type Column, DataTable } from '../../components/data-table.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { TimeText } from '../../components/time-text.tsx'
+import { AgentText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentBadge } from './payment-badge.tsx'
 import { PayeeText } from './payee-text.tsx'
@@ -39,11 +40,8 @@ const TO: Column<ListedPayment> = {
 const AGENT: Column<ListedPayment> = {
   title: 'Agent',
   isLong: true,
-  render: ({ agent_id }) => (
-    <TruncatedText title={agent_id ?? undefined} isFaint={agent_id === null}>
-      {agent_id === null ? 'Owner (withdrawal)' : <bdi>{agent_id}</bdi>}
-    </TruncatedText>
-  ),
+  render: ({ agent_id }) =>
+    agent_id === null ? <TruncatedText isFaint>Owner (withdrawal)</TruncatedText> : <AgentText id={agent_id} />,
 }
 const MEMO: Column<ListedPayment> = {
   title: 'Memo',

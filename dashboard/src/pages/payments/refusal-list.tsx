@@ -13,6 +13,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatCount } from '../../format/format-count.ts'
 import { formatResource } from '../../format/format-resource.ts'
 import { formatRefusal } from '../../format/refusal-text.ts'
+import { AgentText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import type { PaymentSearch } from './payment-search.ts'
 import { RecipientText } from './recipient-text.tsx'
@@ -55,11 +56,7 @@ const COLUMNS: readonly Column<ListedRefusal>[] = [
   {
     title: 'Agent',
     isLong: true,
-    render: ({ agent_id }) => (
-      <TruncatedText title={agent_id}>
-        <bdi>{agent_id}</bdi>
-      </TruncatedText>
-    ),
+    render: ({ agent_id }) => <AgentText id={agent_id} />,
   },
 ]
 

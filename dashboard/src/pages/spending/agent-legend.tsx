@@ -1,6 +1,7 @@
 import { Link } from 'react-router'
 import type { Spending } from '@bursar/server/src/console/contract/overview.ts'
 import { AmountText } from '../../components/amount-text.tsx'
+import { AgentLabelText } from '../workspace/agent-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { seriesColor } from './series-color.ts'
 
@@ -22,7 +23,10 @@ export function AgentLegend({ agents, bar }: AgentLegendProps) {
             className="flex min-h-9 items-center gap-2.5 rounded-md px-2 py-1 text-[0.9375rem] hover:bg-sunken"
           >
             <span aria-hidden="true" className={`size-2.5 shrink-0 rounded-xs ${seriesColor(color).ground}`} />
-            <bdi className="min-w-0 flex-1 truncate">{agent_id ?? 'All others'}</bdi>
+            <span className="min-w-0 flex-1 truncate">
+              <bdi>{agent_id ?? 'All others'}</bdi>
+              {agent_id !== null && <AgentLabelText id={agent_id} />}
+            </span>
             <AmountText isRounded usdc={bar === null ? total_usdc : (bars_usdc[bar] ?? '0')} />
           </Link>
         </li>

@@ -3,7 +3,7 @@ import { useParams } from 'react-router'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
 import { liveKey } from '../../api/query-key.ts'
 import { request } from '../../api/request.ts'
-import { grantsQuery, walletQuery, workspaceQuery } from '../../api/queries.ts'
+import { fundsQuery, grantsQuery, walletQuery, workspaceQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { Disclosure } from '../../components/disclosure.tsx'
@@ -15,6 +15,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { formatAmount } from '../../format/amount.ts'
+import { balanceOf } from '../../format/funds-text.ts'
 import { formatOwners, mustConfirm } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { GrantTable } from '../grants/grant-table.tsx'
@@ -85,7 +86,7 @@ export function WalletPage() {
       >
         <bdi>{wallet.name}</bdi>
       </PageHeading>
-      <Balance usdc={wallet.balance_usdc} />
+      <Balance wallet={wallet} />
       {wallet.coin !== null && <CoinBalance coin={wallet.coin} />}
       <OwnersSection wallet={wallet} />
       <FundingSection wallet={wallet} />
@@ -111,18 +112,26 @@ function Renaming({ wallet: { address, name } }: { readonly wallet: Wallet }) {
   )
 }
 
-function Balance({ usdc }: { readonly usdc: string | null }) {
+function Balance({ wallet }: { readonly wallet: Wallet }) {
+  const { slug, mode } = useWorkspace()
+  const { data: stored } = useQuery({ ...fundsQuery(slug, mode), enabled: wallet.balance_usdc === null })
+  const balance = balanceOf(wallet, stored)
   return (
     <section aria-label="Balance" className="grid gap-1">
       <p className="text-sm font-semibold text-muted">Balance</p>
-      {usdc === null ? (
+      {balance === null ? (
         <p className="text-lg">
           The balance is not available.{' '}
           <span className="text-muted">The chain could not be reached. Your USDC is safe. Try again later.</span>
         </p>
       ) : (
         <p className="text-4xl font-bold tracking-tight tabular-nums">
-          {formatAmount(usdc)} <span className="text-lg font-normal text-muted">USDC</span>
+          {formatAmount(balance.usdc)} <span className="text-lg font-normal text-muted">USDC</span>
+        </p>
+      )}
+      {balance !== null && balance.readAt !== null && (
+        <p className="text-muted">
+          As of <TimeText at={balance.readAt} isExact />. The chain could not be read now.
         </p>
       )}
     </section>

@@ -1,16 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Wallet } from '@bursar/server/src/console/contract/wallets.ts'
-import { walletsQuery } from '../../api/queries.ts'
+import { fundsQuery, walletsQuery } from '../../api/queries.ts'
 import { AmountText } from '../../components/amount-text.tsx'
 import { Button } from '../../components/button.tsx'
 import { CodeText } from '../../components/code-text.tsx'
 import { DataTable, type Column } from '../../components/data-table.tsx'
 import { EmptyState } from '../../components/empty-state.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
+import { TimeText } from '../../components/time-text.tsx'
 import { TruncatedText } from '../../components/truncated-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useNewForm } from '../../components/use-new-form.ts'
 import { sumAmounts } from '../../format/amount.ts'
+import { balanceOf } from '../../format/funds-text.ts'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { may } from '@bursar/server/src/values/role.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -18,9 +20,15 @@ import { BalanceText } from './balance-text.tsx'
 import { NewWalletForm } from './new-wallet-form.tsx'
 import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
 
+type ListedWallet = Wallet & { readonly balance: ReturnType<typeof balanceOf> }
+
 export function WalletsPage() {
   const { slug, mode, name, role, to } = useWorkspace()
   const { data: wallets, error, refetch } = useQuery(walletsQuery(slug, mode))
+  // The stored balances are needed only if the chain did not return all balances.
+  const isIncomplete = wallets?.some(({ balance_usdc }) => balance_usdc === null) ?? false
+  const { data: stored } = useQuery({ ...fundsQuery(slug, mode), enabled: isIncomplete })
+  const listed = wallets?.map((wallet) => ({ ...wallet, balance: balanceOf(wallet, stored) })) ?? []
   const [isAdding, setAdding] = useNewForm()
   const add = may(role, 'manageWallets') && !isAdding && (
     <Button variant="primary" onClick={() => setAdding(true)}>
@@ -44,11 +52,11 @@ export function WalletsPage() {
       )}
       {wallets !== undefined && wallets.length > 0 && (
         <div className="grid gap-3">
-          <Total wallets={wallets} />
+          <Total wallets={listed} />
           <DataTable
             caption="Wallets"
             columns={COLUMNS}
-            items={wallets}
+            items={listed}
             keyOf={({ address }) => address}
             hrefOf={({ address }) => to('wallets', address)}
           />
@@ -63,9 +71,9 @@ export function WalletsPage() {
   )
 }
 
-/** What all wallets hold together. Says how many are missing if the chain did not return all balances. */
-function Total({ wallets }: { readonly wallets: readonly Wallet[] }) {
-  const known = wallets.flatMap(({ balance_usdc }) => (balance_usdc === null ? [] : [balance_usdc]))
+/** What all wallets hold together. Says how many are missing if not all balances are known. */
+function Total({ wallets }: { readonly wallets: readonly ListedWallet[] }) {
+  const known = wallets.flatMap(({ balance }) => (balance === null ? [] : [balance.usdc]))
   if (known.length === 0) return null
   const missing = wallets.length - known.length
   return (
@@ -79,13 +87,26 @@ function Total({ wallets }: { readonly wallets: readonly Wallet[] }) {
   )
 }
 
-const COLUMNS: readonly Column<Wallet>[] = [
+const COLUMNS: readonly Column<ListedWallet>[] = [
   { title: 'Name', isLong: true, render: (wallet) => <NameCell wallet={wallet} /> },
-  { title: 'Balance', isNumber: true, render: ({ balance_usdc }) => <BalanceText isRounded usdc={balance_usdc} /> },
+  { title: 'Balance', isNumber: true, render: ({ balance }) => <BalanceCell balance={balance} /> },
   { title: 'Address', render: ({ address }) => <CodeText text={address} isShort /> },
   { title: 'Grants', isNumber: true, render: ({ grants }) => <GrantCount count={grants} /> },
   { title: 'Owners', isLong: true, isSecondary: true, render: ({ owners }) => <OwnerCell owners={owners} /> },
 ]
+
+function BalanceCell({ balance }: Pick<ListedWallet, 'balance'>) {
+  return (
+    <>
+      <BalanceText isRounded usdc={balance?.usdc ?? null} />
+      {balance !== null && balance.readAt !== null && (
+        <span className="block text-sm text-muted">
+          as of <TimeText at={balance.readAt} isExact />
+        </span>
+      )}
+    </>
+  )
+}
 
 function NameCell({ wallet }: { readonly wallet: Wallet }) {
   return (

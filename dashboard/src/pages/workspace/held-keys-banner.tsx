@@ -14,7 +14,7 @@ interface HeldKeysBannerProps {
 export function HeldKeysBanner({ workspace, mode }: HeldKeysBannerProps) {
   const mayConfirm = may(workspace.role, 'confirmHeldKeys')
   return (
-    <div role="status" className="empty:absolute">
+    <div role="status" className="empty:absolute print:hidden">
       {workspace.has_held_keys && (
         <Notice tone="warning">
           <div className="grid gap-1">

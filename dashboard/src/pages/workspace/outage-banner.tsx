@@ -18,7 +18,7 @@ const NONE: readonly Outage[] = []
 export function OutageBanner({ slug, mode }: { readonly slug: string; readonly mode: Mode }) {
   const texts = explainOutages(useOutages(slug, mode), mode)
   return (
-    <div role="status" className="grid gap-3 empty:absolute">
+    <div role="status" className="grid gap-3 empty:absolute print:hidden">
       {texts.map(({ outage, title, broken, working }) => (
         <Notice key={outage} tone="warning">
           <div className="grid gap-1">

@@ -17,7 +17,7 @@ export function StopsBanner({ workspace, mode }: { readonly workspace: SessionWo
   const isOwnPage = useLocation().pathname === path
   const shown = isOwnPage ? [] : stops.slice(0, SHOWN_MAX)
   return (
-    <div role="status" className="grid gap-3 empty:absolute">
+    <div role="status" className="grid gap-3 empty:absolute print:hidden">
       {shown.map((stop) => (
         <StopNotice key={stop.id} workspace={workspace} stop={stop} />
       ))}

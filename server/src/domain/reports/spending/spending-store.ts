@@ -87,19 +87,30 @@ const spendingText = textOfMode(
       union all
       select from_id, $7 from unsummed
     ), loose as materialized (
-      select p.agent_id, p.wallet_address, p.to_address, p.status, p.amount_micro, b.host, b.is_claimed,
-        width_bucket(p.created_at, $2::timestamptz[]) as bucket
-      from ranges r
-      cross join lateral (
-        select id, kind, agent_id, wallet_address, to_address, status, amount_micro, created_at from payments
-        where workspace_id = $1 and mode = ${mode} and id >= r.from_id and id < r.below_id order by id limit $13
-      ) p
-      left join lateral (
-        select host, payment_id, delivery is null as is_claimed from purchases
-        where workspace_id = $1 and payment_id >= p.id and p.kind = 'x402' and 'host' = $8
-        order by payment_id limit 1
-      ) b on b.payment_id = p.id
-      limit $13
+      select grouping(agent_id) as is_not_agent, grouping(name) as is_not_name, agent_id, name, is_claimed, bucket,
+        coalesce(sum(amount_micro) filter (where status <> 'failed'), 0) as spent,
+        coalesce(sum(amount_micro) filter (where status = 'pending'), 0) as pending_spent,
+        count(*) filter (where status = 'confirmed') as confirmed, count(*) filter (where status = 'pending') as pending,
+        count(*) filter (where status = 'failed') as failed, count(*) as payments
+      from (
+        select p.agent_id, p.status, p.amount_micro, coalesce(b.is_claimed, false) as is_claimed,
+          width_bucket(p.created_at, $2::timestamptz[]) as bucket,
+          case when p.agent_id is not null then
+            case $8 when 'wallet' then p.wallet_address when 'recipient' then p.to_address when 'host' then b.host end
+          end as name
+        from ranges r
+        cross join lateral (
+          select id, kind, agent_id, wallet_address, to_address, status, amount_micro, created_at from payments
+          where workspace_id = $1 and mode = ${mode} and id >= r.from_id and id < r.below_id order by id limit $13
+        ) p
+        left join lateral (
+          select host, payment_id, delivery is null as is_claimed from purchases
+          where workspace_id = $1 and payment_id >= p.id and p.kind = 'x402' and 'host' = $8
+          order by payment_id limit 1
+        ) b on b.payment_id = p.id
+        limit $13
+      ) read
+      group by grouping sets ((agent_id, bucket), (name, is_claimed, bucket), ())
     ), parts as materialized (
       select part, name, width_bucket(hour, $2::timestamptz[]) as bucket, sum(spent_micro) as spent,
         0::numeric as pending_spent, sum(confirmed) as confirmed, 0 as pending, sum(failed) as failed
@@ -108,19 +119,11 @@ const spendingText = textOfMode(
         and hour >= $9 and hour < $10 and hour <> all($3::timestamptz[])
       group by 1, 2, 3
       union all
-      select of.part, of.name, l.bucket, coalesce(sum(l.amount_micro) filter (where l.status <> 'failed'), 0),
-        coalesce(sum(l.amount_micro) filter (where l.status = 'pending'), 0),
-        count(*) filter (where l.status = 'confirmed'), count(*) filter (where l.status = 'pending'),
-        count(*) filter (where l.status = 'failed')
-      from loose l
-      cross join lateral (values
-        ('withdrawal', case when l.agent_id is null then '' end),
-        ('agent', l.agent_id),
-        ('wallet', case when l.agent_id is not null and $8 = 'wallet' then l.wallet_address end),
-        ('recipient', case when l.agent_id is not null and $8 = 'recipient' then l.to_address end),
-        (case when l.is_claimed then 'claimed_host' else 'host' end, l.host)
-      ) of (part, name)
-      where of.name is not null group by 1, 2, 3
+      select case when is_not_agent = 0 and agent_id is null then 'withdrawal' when is_not_agent = 0 then 'agent'
+          when is_claimed then 'claimed_' || $8 else $8 end,
+        case when is_not_agent = 0 then coalesce(agent_id, '') else name end,
+        bucket, spent, pending_spent, confirmed, pending, failed
+      from loose where is_not_agent = 0 or is_not_name = 0 and name is not null
     ), done as materialized (
       select part, name, bucket, ${SUMS} from parts
       where bucket = 1 or bucket >= 3 and bucket < cardinality($2::timestamptz[]) group by part, name, bucket
@@ -161,7 +164,8 @@ const spendingText = textOfMode(
     left join wallets w on $8 = 'wallet' and w.workspace_id = $1 and w.mode = ${mode} and w.address = r.name
     left join recipients p on $8 = 'recipient' and p.workspace_id = $1 and p.mode = ${mode} and p.address = r.name
     union all
-    select 'read', null, null, null, 0, 0, 0, count(*), 0, 0, 0 from loose`,
+    select 'read', null, null, null, 0, 0, 0, payments, 0, 0, 0
+    from loose where is_not_agent = 1 and is_not_name = 1`,
 )
 
 /**
