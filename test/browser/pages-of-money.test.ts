@@ -99,6 +99,12 @@ describe('the pages about money, in both themes and at every width', () => {
     assert.equal(new Date(search.get('from') ?? '').getDate(), 1)
     await page.getByText('Show numbers').click()
     await inspectPage(page, 'overview-recipients')
+
+    await page.getByRole('list', { name: 'Agents' }).getByRole('link', { name: AGENT }).click()
+    await page.getByRole('heading', { level: 1, name: AGENT }).waitFor()
+    const own = page.getByRole('table', { name: 'Spending by recipient' }).getByRole('link', { name: 'A paper mill' })
+    const filter = new URL((await own.getAttribute('href')) ?? '', page.url()).searchParams
+    assert.deepEqual([filter.get('agent'), filter.get('recipient')], [AGENT, RECIPIENT])
   })
 
   for (const [name, path, title] of pages.filter(([name]) => FIRST_PAGES.has(name))) {

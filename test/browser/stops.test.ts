@@ -30,6 +30,7 @@ describe('stopping all agents', () => {
     await dialog.getByRole('button', { name: 'Stop all agents' }).click()
     await page.getByText('All agents are stopped').waitFor()
     await other.getByText('All agents are stopped').waitFor()
+    await other.getByRole('link', { name: 'Agents stopped' }).waitFor()
     await other.close()
     await inspect(page, 'stop-banner')
 

@@ -36,7 +36,7 @@ describe('closing a month', () => {
     )
     assert.deepEqual([list.months, list.month], [[month], month])
     assert.deepEqual(list.statements, [
-      { wallet: seeded.wallet, wallet_name: 'Seeded', opening_usdc: null, closing_usdc: null, is_over: false },
+      { wallet: seeded.wallet, wallet_name: 'Seeded', opening_usdc: '0', closing_usdc: null, is_over: false },
     ])
     const path = at(`statements/${seeded.wallet}/${month}`)
     const { statement } = await browser.ask<{ statement: Statement }>('GET', `${path}?mode=test`)
@@ -63,7 +63,7 @@ describe('closing a month', () => {
       ],
     )
     const file = await browser.call('GET', `${path}/export?mode=test`)
-    const name = `${seeded.workspace.slug}-test-statement-${seeded.wallet}-${month}.csv`
+    const name = `${seeded.workspace.slug}-test-statement-Seeded-${seeded.wallet.slice(0, 6)}-${month}.csv`
     assert.equal(file.headers['content-disposition'], `attachment; filename="${name}"`)
     const rows = file.text.split('\r\n').slice(0, -1)
     assert.deepEqual(

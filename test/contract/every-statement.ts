@@ -20,6 +20,7 @@ import { PAYMENT_SORTS } from '../../server/src/domain/reports/listing/payment-o
 import { listRepeatedRefusals, listUnsignedGrants } from '../../server/src/domain/reports/conditions/facts-store.ts'
 import { listActiveGrants, listWalletBalances } from '../../server/src/domain/reports/funds/funds-store.ts'
 import { findSteps } from '../../server/src/domain/reports/overview/overview-store.ts'
+import { sumAgentRecipients } from '../../server/src/domain/reports/spending/agent-recipients-store.ts'
 import { countRefusals, sumSpending } from '../../server/src/domain/reports/spending/spending-store.ts'
 import { deleteSumsSince, listSumProgress, sumHour } from '../../server/src/domain/hourly-sums/hourly-sums-store.ts'
 import {
@@ -144,6 +145,9 @@ const VARIANTS: readonly Query<unknown>[] = [
       sumSpending({
         ...{ ...place, boundaries: [NOW], splitHours: [], unsummed: [], sumsFrom: NOW, by: 'agent', agentId: null },
         ...{ agentsMax: 1, rowsMax: 1, paymentsMax: 1 },
+      }),
+      sumAgentRecipients({
+        ...{ ...place, agentId: '', boundaries: [NOW, NOW, NOW, NOW], paymentsMax: 1, rowsMax: 1 },
       }),
       sumMovements({ workspaceId: '', mode, wallet: ZERO_ADDRESS }, MONTH),
       ...[listConfirmedMovements, listFailedMovements, listDepositMovements].map((list) =>

@@ -276,6 +276,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
           },
         }),
       ],
+      [`sum_agent_recipients_${mode}`, () => ({ 3: idOfHoursAgo(60 * 24), 4: idOfHoursAgo(0), 5: DAYS, 6: '250001' })],
       [`list_repeated_refusals_${mode}`, () => ({ 2: `ref_01${`${1_000_000 - 24 * 60}`.padStart(8, '0')}`, 4: '3' })],
     ]),
   ),
@@ -312,6 +313,8 @@ export const READS_ALL_OF_ITS_OWN: Readonly<Record<string, string>> = {
   list_wallet_summaries: 'the wallets of a workspace, ordered by their age',
   revoke_api_keys_of_agent: 'the API keys of a workspace that are not revoked',
   revoke_invitations_by: 'the invitations of a person',
+  sum_agent_recipients_live: 'the payments of one agent in two months, which are added up by recipient',
+  sum_agent_recipients_test: 'the payments of one agent in two months, which are added up by recipient',
   sum_spending_live: 'the sums of each name and bar, of which a few names are shown',
   sum_spending_test: 'the sums of each name and bar, of which a few names are shown',
 }

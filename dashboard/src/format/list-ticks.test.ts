@@ -35,6 +35,6 @@ for (const count of [1, 2, 7, 31, 92]) {
     const ticks = listTicks(...bars(count, 'day'))
     assert.ok(ticks.length >= 1 && ticks.length <= 7, `${ticks.length}`)
     const gaps = ticks.slice(1).map(({ part }, index) => part - (ticks[index]?.part ?? 0))
-    assert.ok(gaps.every((gap) => gap > 0.18))
+    assert.ok(gaps.every((gap) => gap > 0.24))
   })
 }

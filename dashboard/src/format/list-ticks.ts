@@ -1,7 +1,5 @@
 const TICKS_MAX = 5
 const HOURS_APART = 6
-/** A label that is closer to the last one than this part of the usual distance is left out, so that they do not overlap. */
-const LAST_GAP_MIN = 0.75
 const DAY_MS = 24 * 3_600_000
 
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
@@ -15,7 +13,8 @@ interface Tick {
 
 /**
  * A few labels for the axis of bars that begin at these times, in the user's time zone: round hours if the bars are
- * hours, otherwise days. The last day always has a label, so that the axis shows where it ends.
+ * hours, otherwise days. The last day always has a label, so that the axis shows where it ends. A label that is closer to
+ * it than the usual distance is left out, so that they do not overlap on a phone.
  */
 export function listTicks(barsAt: readonly string[], end: string): readonly Tick[] {
   const starts = barsAt.map((at) => new Date(at))
@@ -26,7 +25,7 @@ export function listTicks(barsAt: readonly string[], end: string): readonly Tick
   const last = starts.length - 1
   return starts
     .map((at, bar) => ({ at, bar }))
-    .filter(({ bar }) => bar === last || (bar % apart === 0 && last - bar >= apart * LAST_GAP_MIN))
+    .filter(({ bar }) => bar === last || (bar % apart === 0 && last - bar >= apart))
     .map(({ at, bar }) => ({ part: (bar + 0.5) / starts.length, text: DAY.format(at) }))
 }
 

@@ -1,14 +1,20 @@
 import type { Movement, Statement } from '@bursar/server/src/console/contract/statements.ts'
 
 const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
-const UTC_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+const UTC_TIME = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  timeZone: 'UTC',
+})
 
 /** A month such as `2026-10` as `October 2026`. */
 export function formatMonth(month: string): string {
   return MONTH.format(new Date(`${month}-01T00:00:00Z`))
 }
 
-/** An ISO 8601 time in UTC, to the minute: `12 Nov 2026, 14:03`. Statements are in UTC. */
+/** The time of a movement in UTC, to the minute: `12 Nov, 14:03`. The title of the statement has the year. */
 export function formatUtcTime(iso: string): string {
   return UTC_TIME.format(new Date(iso))
 }

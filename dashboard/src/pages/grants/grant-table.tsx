@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Grant>[] = [
       </TruncatedText>
     ),
   },
-  { title: 'Status', width: 'md:w-[22%] xl:w-[17%]', render: ({ state }) => <GrantBadge state={state} /> },
+  { title: 'Status', width: 'md:w-[22%] xl:w-[14%]', render: ({ state }) => <GrantBadge state={state} /> },
   {
     title: 'Per payment',
     isNumber: true,
@@ -67,7 +67,7 @@ const COLUMNS: readonly Column<Grant>[] = [
   {
     title: 'Recipients',
     isSecondary: true,
-    width: 'xl:w-[11%]',
+    width: 'xl:w-[14%]',
     render: ({ recipient_allowlist: list }) => countRecipients(list.length),
   },
   {

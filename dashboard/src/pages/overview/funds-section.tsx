@@ -79,7 +79,7 @@ function WalletRow({ wallet }: { readonly wallet: WalletFunds }) {
         {can_spend_usdc !== null && (
           <span className="text-right text-sm text-muted">
             {toMicro(limits_left_usdc) === 0n ? (
-              'no limits left'
+              'agents can’t spend from it now'
             ) : (
               <>
                 <AmountText isRounded usdc={can_spend_usdc} /> can still be spent

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'react-router'
 import type { Overview } from '@bursar/server/src/console/contract/overview.ts'
 import { overviewQuery, spendingQuery } from '../../api/queries.ts'
-import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
@@ -14,8 +13,9 @@ import { GetStarted } from './get-started.tsx'
 import { LatestDeposits, LatestPayments } from './latest-activity.tsx'
 import { PaymentResults } from './payment-results.tsx'
 import { parseChoice } from '../spending/period.ts'
-import { PeriodPicker } from './period-picker.tsx'
+import { PeriodPicker } from '../spending/period-picker.tsx'
 import { SpendSection } from '../spending/spend-section.tsx'
+import { TooLargeNotice } from '../spending/too-large-notice.tsx'
 
 /** Whether something is wrong, how much there is and can still be spent, and where the money goes. */
 export function OverviewPage() {
@@ -65,17 +65,10 @@ function SpendingSections() {
     <>
       <PeriodPicker choice={choice} days={spending?.days} />
       {spending === undefined && <QueryState error={error} onRetry={refetch} lines={9} />}
-      {spending?.is_too_large === true && (
-        <Notice tone="warning">
-          <p>
-            There are too many payments in these days to add them up here. Choose fewer days, or export the payments as
-            CSV.
-          </p>
-        </Notice>
-      )}
+      {spending?.is_too_large === true && <TooLargeNotice />}
       {spending?.is_too_large === false && (
         <>
-          <SpendSection spending={spending} />
+          <SpendSection spending={spending} choice={choice} />
           <BreakdownSection spending={spending} choice={choice} />
           <PaymentResults spending={spending} />
         </>

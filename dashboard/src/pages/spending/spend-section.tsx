@@ -5,7 +5,7 @@ import { Disclosure } from '../../components/disclosure.tsx'
 import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatDate, formatDays, formatSpan } from '../../format/date.ts'
 import { AgentLegend } from './agent-legend.tsx'
-import { changeText, periodText } from './period.ts'
+import { changeText, periodText, type Choice } from './period.ts'
 import { barSpan, sumBar } from './spend-bars.ts'
 import { SpendChart } from './spend-chart.tsx'
 import { SpendNumbers } from './spend-numbers.tsx'
@@ -14,10 +14,12 @@ interface SpendSectionProps {
   readonly spending: Spending
   /** Whose spending it is, if it is not that of all agents. */
   readonly agentId?: string
+  /** The period that the links to agents open. */
+  readonly choice?: Choice
 }
 
 /** What was spent in a period, with a chart. While a bar is selected, all numbers are for that bar. */
-export function SpendSection({ spending, agentId }: SpendSectionProps) {
+export function SpendSection({ spending, agentId, choice }: SpendSectionProps) {
   const id = useId()
   const [picked, setPicked] = useState<number | null>(null)
   const { agents, bars_at, spent_usdc, withdrawn_usdc } = spending
@@ -60,7 +62,7 @@ export function SpendSection({ spending, agentId }: SpendSectionProps) {
       </div>
       {agents.length > 0 && (
         <>
-          {agentId === undefined && <AgentLegend agents={agents} bar={bar} />}
+          {choice !== undefined && <AgentLegend agents={agents} bar={bar} choice={choice} />}
           <Disclosure summary="Show numbers">
             <SpendNumbers spending={spending} timeText={timeText} />
           </Disclosure>

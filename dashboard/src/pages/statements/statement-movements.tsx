@@ -72,7 +72,6 @@ function addBalances(opening: string, movements: readonly Movement[]): ListedMov
 function columnsOf({ gas }: Statement, to: (...parts: readonly string[]) => string): readonly Column<ListedMovement>[] {
   return [
     { title: 'Confirmed (UTC)', render: ({ confirmed_at }) => <Short text={formatUtcTime(confirmed_at)} /> },
-    { title: 'Block', isNumber: true, isSecondary: true, render: ({ block_number }) => block_number },
     {
       title: 'Type',
       render: ({ type, payment_id }) =>

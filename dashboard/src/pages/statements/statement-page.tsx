@@ -56,7 +56,9 @@ export function StatementPage() {
         <StatementMovements statement={statement} />
       </Section>
       <nav aria-label="Other months" className="flex flex-wrap gap-x-6 gap-y-2 print:hidden">
-        <TextLink to={to('statements', address, addMonths(month, -1))}>{formatMonth(addMonths(month, -1))}</TextLink>
+        {statement.opening.source !== 'created' && (
+          <TextLink to={to('statements', address, addMonths(month, -1))}>{formatMonth(addMonths(month, -1))}</TextLink>
+        )}
         {statement.state !== 'open' && (
           <TextLink to={to('statements', address, addMonths(month, 1))}>{formatMonth(addMonths(month, 1))}</TextLink>
         )}

@@ -16,8 +16,14 @@ const ACTOR_KIND_CHOICES = [
 ]
 const ACTION_CHOICES = [{ value: '', text: 'Everything' }, ...listActionChoices()]
 
+interface AuditFiltersProps {
+  readonly search: AuditSearch
+  /** The name of the chosen actor. Undefined while the entries are loading, or if there are none. */
+  readonly actorName: string | undefined
+}
+
 /** The filters of the audit log. They are in the URL, so that a link shows the same entries. */
-export function AuditFilters({ search: { filter, fromDay, toDay } }: { readonly search: AuditSearch }) {
+export function AuditFilters({ search: { filter, fromDay, toDay }, actorName }: AuditFiltersProps) {
   const { slug } = useWorkspace()
   const [, setParams] = useSearchParams()
   const { data: members = [] } = useQuery(membersQuery(slug))
@@ -30,7 +36,7 @@ export function AuditFilters({ search: { filter, fromDay, toDay } }: { readonly 
   ]
   const { actor = '' } = filter
   // The entries have links to those of a former member, a key or an application.
-  const others = actors.some(({ value }) => value === actor) ? [] : [{ value: actor, text: 'One actor' }]
+  const others = actors.some(({ value }) => value === actor) ? [] : [{ value: actor, text: actorName ?? 'One actor' }]
   return (
     <div className="grid grid-cols-1 items-start gap-3 min-[22.5rem]:grid-cols-2 lg:grid-cols-4">
       <SelectField

@@ -31,6 +31,7 @@ export function AuditPage() {
   const { data, isPlaceholderData } = query
   const entries = data?.pages.flatMap((page) => page.entries)
   const last = data?.pages.at(-1)
+  const chosen = entries?.find(({ actor }) => actor.id !== null && actor.id === search.filter.actor)
   const input = { params: { slug }, query: { ...search.filter, time_zone: TIME_ZONE } }
   const exporting = useAction({
     mutationFn: () => download(pathOf('GET /console/workspaces/:slug/audit/export', input)),
@@ -48,7 +49,7 @@ export function AuditPage() {
         }
       />
       <ErrorNotice error={exporting.error} />
-      <AuditFilters search={search} />
+      <AuditFilters search={search} actorName={chosen && formatActor(chosen.actor)} />
       {entries === undefined && <QueryState error={query.error} onRetry={query.refetch} lines={8} />}
       {entries?.length === 0 && last?.next === null && <NoEntries isFiltered={search.isFiltered} />}
       {entries !== undefined && entries.length > 0 && (

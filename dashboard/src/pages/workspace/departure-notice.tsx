@@ -7,6 +7,7 @@ import { useWorkspace } from './use-workspace.ts'
 
 /** What happened to a member who was removed or became a viewer, and to the API keys that they had created. */
 export interface Departure {
+  readonly userId: string
   readonly name: string
   readonly kind: 'removed' | 'viewer'
   readonly keys: KeysLeftBehind
@@ -27,10 +28,23 @@ export function DepartureNotice({ departure }: { readonly departure: Departure |
             <KeyNames label="Revoked API keys" keys={departure.keys.keys_revoked} />
             <KeyNames label="Kept API keys" keys={departure.keys.keys_kept} />
             <WaitingGrants grants={departure.grants} />
+            <DeedsLink departure={departure} />
           </div>
         </Notice>
       )}
     </div>
+  )
+}
+
+/** A link to what the person did. The filter of the audit log offers members only. */
+function DeedsLink({ departure: { userId, name } }: { readonly departure: Departure }) {
+  const { to } = useWorkspace()
+  return (
+    <p>
+      <TextLink to={`${to('audit')}?${new URLSearchParams({ actor: userId })}`}>
+        See everything that {name} did
+      </TextLink>
+    </p>
   )
 }
 

@@ -84,7 +84,13 @@ function RoleChange({ member, isMe, onDeparted }: MemberRowProps & { readonly is
   })
   const makeViewer = async () => {
     const keys = await request(ROLE_CHANGE, { params, body: { role: 'viewer', keep_keys: [...kept] } })
-    onDeparted({ name: member.name, kind: 'viewer', keys, grants: readGrants(client, slug, member) })
+    onDeparted({
+      userId: member.user_id,
+      name: member.name,
+      kind: 'viewer',
+      keys,
+      grants: readGrants(client, slug, member),
+    })
     // A viewer cannot read the invitations.
     if (!isMe) await client.invalidateQueries({ queryKey: invitationsQuery(slug).queryKey })
     await showChange()
@@ -149,7 +155,13 @@ function Removal({ member, isMe, onDeparted }: MemberRowProps & { readonly isMe:
     const query = kept.length === 0 ? {} : { keep_keys: kept.join(',') }
     const params = { slug, user_id: member.user_id }
     const keys = await request('DELETE /console/workspaces/:slug/members/:user_id', { params, query })
-    onDeparted({ name: member.name, kind: 'removed', keys, grants: readGrants(client, slug, member) })
+    onDeparted({
+      userId: member.user_id,
+      name: member.name,
+      kind: 'removed',
+      keys,
+      grants: readGrants(client, slug, member),
+    })
     if (isMe) await navigate('/')
     else {
       await client.invalidateQueries({ queryKey: membersQuery(slug).queryKey })

@@ -16,10 +16,10 @@ import { isMode, pathTo } from '../../navigation/paths.ts'
 import { ROLE_TEXTS } from '../../format/roles.ts'
 import { NotFoundPage } from '../not-found-page.tsx'
 import { CommandPalette } from './command-palette.tsx'
+import { HeaderStop } from './header-stop.tsx'
 import { HeldKeysBanner } from './held-keys-banner.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
 import { OutageBanner } from './outage-banner.tsx'
-import { StopButton } from './stop-button.tsx'
 import { StopsBanner } from './stops-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
 import { ButtonLink } from '../../components/button-link.tsx'
@@ -42,20 +42,6 @@ export function WorkspaceLayout() {
 }
 
 const MAIN_ID = 'main'
-
-/** The button that stops all agents. Narrow screens show only its sign. */
-const STOP_TRIGGER = {
-  className:
-    'inline-flex min-h-10 shrink-0 items-center gap-2 rounded-lg border border-danger-line px-2.5 text-sm font-semibold whitespace-nowrap text-danger hover:bg-danger-soft',
-  children: (
-    <>
-      <svg viewBox="0 0 20 20" className="size-4 fill-current" aria-hidden>
-        <path d="M6.3 1.5h7.4l4.8 4.8v7.4l-4.8 4.8H6.3l-4.8-4.8V6.3z" />
-      </svg>
-      <span className="hidden xl:inline">Stop all agents</span>
-    </>
-  ),
-}
 
 function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorkspace; readonly mode: Mode }) {
   const { slug, name } = workspace
@@ -83,15 +69,7 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
           <span className="flex min-w-0 flex-1 items-center justify-end gap-2 sm:gap-3 md:flex-none">
             <CommandPalette workspace={workspace} mode={mode} />
             <ModeSwitch slug={slug} mode={mode} />
-            {may(workspace.role, 'manageGrants') && (
-              <StopButton
-                slug={slug}
-                mode={mode}
-                label="Stop all agents"
-                title={`Stop all agents in ${mode} mode?`}
-                trigger={STOP_TRIGGER}
-              />
-            )}
+            {may(workspace.role, 'manageGrants') && <HeaderStop slug={slug} mode={mode} />}
             <UserMenu />
           </span>
         </div>

@@ -154,7 +154,7 @@ const SpendingQuery = Type.Object({
   /** The reader's time zone, such as `Europe/Berlin`. */
   zone: Type.String({ minLength: 1, maxLength: ZONE_CHARS_MAX }),
   by,
-  /** The one agent that the chart and the totals are about. */
+  /** The one agent that the chart, the totals and the rows by recipient are about. */
   agent,
 })
 

@@ -9,7 +9,7 @@ const MONTH_CHARS_MAX = 7
 
 const StatementParams = Type.Object({ slug: Type.String(), address: Type.String(), month: Type.String() })
 
-/** The statement of a wallet in the list. A balance is null if it was not recorded, and computed in the statement. */
+/** The statement of a wallet in the list. A balance is null if it was not recorded: the statement computes it. */
 const ListedStatementSchema = Type.Object({
   wallet: Type.String(),
   wallet_name: Type.String(),

@@ -15,6 +15,7 @@ import {
 } from '../../domain/reports/statements/statement.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { coinOf, formatCoin } from '../../values/gas.ts'
+import { cutText } from '../../lib/cut-text.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import type { Mode } from '../../values/mode.ts'
 import { formatAmount } from '../../values/money.ts'
@@ -28,6 +29,7 @@ import { parseTimeZoneOf } from '../parse-body.ts'
 import { parseWalletAddress } from '../parse-wallet-address.ts'
 import { createStatementRows, STATEMENT_COLUMNS } from '../statement-csv.ts'
 
+const SHORT_ADDRESS_CHARS = 6
 const POSITION_PATTERN = /^(\d{1,18})-([A-Za-z0-9_]{1,140})$/
 
 /** Adds the endpoints for the statements of wallets and months (D90): the list, one of them, and its movements. */
@@ -84,11 +86,13 @@ export function addStatementRoutes(http: HttpServer, { ctx, exports }: ConsoleCo
       const { mode } = request.query
       const place = parseRequest(workspace.id, mode, request.params)
       const exporter = { session: getCurrentSession(request), workspaceId: workspace.id }
+      let walletName = ''
       const source = await exports.open(exporter, async () => {
         const [statement, names] = await Promise.all([
           getStatement(ctx, place),
           listNames(ctx, { workspaceId: workspace.id, mode }),
         ])
+        walletName = statement.walletName
         if (statement.totals.movements > MOVEMENTS_MAX)
           throw invalidMember('month', `has more than ${MOVEMENTS_MAX.toLocaleString('en')} movements`)
         const next = createStatementRows({
@@ -101,7 +105,15 @@ export function addStatementRoutes(http: HttpServer, { ctx, exports }: ConsoleCo
         })
         return await openCsv({ columns: STATEMENT_COLUMNS, next })
       })
-      const parts = [workspace.slug, mode, 'statement', place.wallet, place.month]
+      // Two wallets may have the same name.
+      const parts = [
+        workspace.slug,
+        mode,
+        'statement',
+        walletName,
+        cutText(place.wallet, SHORT_ADDRESS_CHARS),
+        place.month,
+      ]
       return reply.headers(csvHeaders(...parts)).send(source)
     },
   })

@@ -21,6 +21,7 @@ import { OPERATOR } from '../../audit/audit-entry.ts'
 import type { Context } from '../../context.ts'
 import { createPayment } from '../../payment-requests/create-payment.ts'
 import { labelRecipient } from '../../recipients/label-recipient.ts'
+import { sumAgentRecipients } from './agent-recipients-store.ts'
 import { getSpending } from './get-spending.ts'
 import type { PeriodChoice } from './period.ts'
 import type { SpendingBy } from './spending.ts'
@@ -166,6 +167,55 @@ describe('what was spent in a period', () => {
       agents.map(({ agentId }) => agentId),
       [other.agentId],
     )
+  })
+
+  test('a report of one agent has what this agent paid to each recipient, in the period and in the one before', async () => {
+    const seeded = await seed(ctx)
+    const other = await seedAgent(seeded, 'other')
+    const stranger = address(`0x${'9'.repeat(40)}`)
+    const label = { workspaceId: seeded.workspace.id, mode: 'test', address: RECIPIENT, label: 'Supplier' } as const
+    await labelRecipient(ctx, { ...label, actor: OPERATOR })
+    await seedPayment(ctx, seeded, { at: at('06-04T00:00:00'), amountUsdc: '50' })
+    await seedPayment(ctx, other, { at: at('06-04T00:00:00'), amountUsdc: '2', status: 'confirmed' })
+    await seedPayment(ctx, other, { at: at('06-05T00:00:00'), amountUsdc: '4', to: stranger })
+    await seedPayment(ctx, other, { at: at('06-05T00:00:00'), amountUsdc: '9', status: 'failed' })
+    await seedPayment(ctx, other, { at: at('05-04T00:00:00'), amountUsdc: '3' })
+    // After the part of May that this part of June is compared with.
+    await seedPayment(ctx, other, { at: at('05-20T00:00:00'), amountUsdc: '7' })
+    await seedPayment(ctx, { ...other, mode: 'live' }, { at: at('06-04T00:00:00'), amountUsdc: '8' })
+    const { rows, spentMicro } = await read(seeded, { agentId: other.agentId, by: 'recipient' })
+    assert.deepEqual(rows, [
+      {
+        name: stranger,
+        label: null,
+        isClaimed: false,
+        spentMicro: 4_000_000n,
+        previousMicro: 0n,
+        payments: 1,
+        names: 1,
+      },
+      {
+        ...{ name: RECIPIENT, label: 'Supplier', isClaimed: false, spentMicro: 2_000_000n, previousMicro: 3_000_000n },
+        ...{ payments: 1, names: 1 },
+      },
+    ])
+    assert.equal(spentMicro, 6_000_000n)
+
+    const request = { workspaceId: seeded.workspace.id, mode: 'test', agentId: other.agentId } as const
+    const range = {
+      ...{ ...request, from: 'pay_', below: 'pay_Z' },
+      boundaries: [at('05-01T00:00:00'), at('05-17T00:00:00'), at('06-01T00:00:00'), at('07-01T00:00:00')],
+    } as const
+    const sum = (limits: { paymentsMax: number; rowsMax: number }) =>
+      ctx.db.readSlow(sumAgentRecipients({ ...range, ...limits }))
+    assert.deepEqual(
+      (await sum({ paymentsMax: 100, rowsMax: 1 })).map(({ name, spentMicro: spent, names }) => [name, spent, names]),
+      [
+        [stranger, 4_000_000n, 1],
+        [null, 2_000_000n, 1],
+      ],
+    )
+    assert.deepEqual(await sum({ paymentsMax: 5, rowsMax: 1 }), [], 'the agent has five payments')
   })
 
   test('payments and refusals of another workspace, of the other mode or of another time are not counted', async () => {

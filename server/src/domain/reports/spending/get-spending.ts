@@ -2,6 +2,7 @@ import { idBoundary } from '../../../values/ids.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { Context } from '../../context.ts'
 import { SUMS_KEPT_MS } from '../../hourly-sums/record-hourly-sums.ts'
+import { sumAgentRecipients } from './agent-recipients-store.ts'
 import { periodOf, type Period, type PeriodChoice } from './period.ts'
 import {
   AGENT_COLORS,
@@ -31,13 +32,13 @@ interface SpendingRequest {
 
 /**
  * Returns what agents spent in a calendar period, bar by bar, and in the period before; by agent, recipient, wallet or
- * website; what owners withdrew; and how many requests ended with each result. With `agentId`, the chart and all totals
- * are of this agent, and the rows are still of all agents.
+ * website; what owners withdrew; and how many requests ended with each result. With `agentId`, the chart, all totals and
+ * the rows by recipient are of this agent; the other rows are still of all agents. There are no rows by recipient if the
+ * agent made more than `PAYMENTS_READ_MAX` payments, because no sums of one agent by recipient are kept.
  *
  * The sums are exact to the micro-USDC, and days begin and end in the reader's time zone. Hours that are summed are read
  * from their sums. If a day begins within an hour of UTC, as in zones such as India, the payments of that hour are read
- * one by one. So are payments that are in no sum yet, and those whose sums were deleted (`SUMS_KEPT_MS`). Needs one round
- * trip to the database.
+ * one by one. So are payments that are in no sum yet, and those whose sums were deleted (`SUMS_KEPT_MS`).
  */
 export async function getSpending(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -56,22 +57,36 @@ export async function getSpending(
   const split = splitHours
     .filter((hour) => hour >= keptFrom)
     .map((hour) => ({ from: hour, below: new Date(hour.getTime() + HOUR_MS) }))
-  const [sums, refused] = await ctx.db.readSlow(
-    [
-      sumSpending({
-        ...{ workspaceId, mode, boundaries, splitHours, sumsFrom, by, agentId },
-        unsummed: [...deleted, ...split].map(({ from, below }) => ({ from: id(from), below: id(below) })),
-        from: id(later(previous.start, keptFrom)),
-        below: id(end),
-        agentsMax: agentId === null ? AGENTS_SHOWN_MAX : 1,
-        rowsMax: ROWS_SHOWN_MAX,
-        paymentsMax: PAYMENTS_READ_MAX + 1,
-      }),
-      countRefusals({ workspaceId, mode, agentId }, idBoundary('refusal', start), idBoundary('refusal', end)),
-    ],
-    workspaceId,
-  )
-  return toSpending(sums, { period, by, agentId, refused })
+  const [[sums, refused], ownRows] = await Promise.all([
+    ctx.db.readSlow(
+      [
+        sumSpending({
+          ...{ workspaceId, mode, boundaries, splitHours, sumsFrom, by, agentId },
+          unsummed: [...deleted, ...split].map(({ from, below }) => ({ from: id(from), below: id(below) })),
+          from: id(later(previous.start, keptFrom)),
+          below: id(end),
+          agentsMax: agentId === null ? AGENTS_SHOWN_MAX : 1,
+          rowsMax: ROWS_SHOWN_MAX,
+          paymentsMax: PAYMENTS_READ_MAX + 1,
+        }),
+        countRefusals({ workspaceId, mode, agentId }, idBoundary('refusal', start), idBoundary('refusal', end)),
+      ],
+      workspaceId,
+    ),
+    agentId === null || by !== 'recipient'
+      ? null
+      : ctx.db.readSlow(
+          sumAgentRecipients({
+            ...{ workspaceId, mode, agentId, from: id(previous.start), below: id(end) },
+            boundaries: [previous.start, previous.end, start, end],
+            paymentsMax: PAYMENTS_READ_MAX + 1,
+            rowsMax: ROWS_SHOWN_MAX,
+          }),
+          workspaceId,
+        ),
+  ])
+  const spending = toSpending(sums, { period, by, agentId, refused })
+  return ownRows === null || spending.isTooLarge ? spending : { ...spending, rows: ownRows }
 }
 
 function toSpending(

@@ -33,5 +33,15 @@ export async function listStatements(
   const next = addMonths(month, 1)
   const range = { month, next, createdBefore: startOfMonth(next) }
   const statements = await ctx.db.readSlow(listMonthStatements({ workspaceId, mode }, range), workspaceId)
-  return { months, month, statements: statements.map((one) => ({ ...one, isOver: startOfMonth(next) <= now })) }
+  const isOver = startOfMonth(next) <= now
+  return {
+    months,
+    month,
+    statements: statements.map((one) => ({
+      ...one,
+      // A wallet that was created in this month began with nothing.
+      openingMicro: one.createdAt >= startOfMonth(month) ? 0n : one.openingMicro,
+      isOver,
+    })),
+  }
 }

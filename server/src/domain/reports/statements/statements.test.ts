@@ -220,10 +220,10 @@ describe('the statement of a wallet and a month', () => {
     )
     const current = await listStatements(ctx, { ...place, month: DECEMBER })
     assert.deepEqual(
-      current.statements.map(({ wallet, isOver }) => [wallet, isOver]),
+      current.statements.map(({ wallet, openingMicro, isOver }) => [wallet, openingMicro, isOver]),
       [
-        [seeded.wallet, false],
-        [young, false],
+        [seeded.wallet, 99_000_000n, false],
+        [young, 0n, false],
       ],
     )
   })

@@ -6,7 +6,7 @@ import { Disclosure } from '../../components/disclosure.tsx'
 import { readFormText } from '../../components/read-form-text.ts'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { FIELD_CLASS } from '../../components/text-field.tsx'
-import { PERIOD_CHOICES, toSearch, type Choice } from '../spending/period.ts'
+import { PERIOD_CHOICES, toSearch, type Choice } from './period.ts'
 
 interface PeriodPickerProps {
   readonly choice: Choice
