@@ -23,26 +23,30 @@ type ListedMovement = Movement & { readonly balance: string }
 export function StatementMovements({ statement }: { readonly statement: Statement }) {
   const { slug, mode, to } = useWorkspace()
   const query = useInfiniteQuery(movementsQuery(slug, mode, statement.wallet, statement.month))
-  const [isLoadingAll, setLoadingAll] = useState(false)
+  /**
+   * How many pages are shown while all others are loading. Null at other times, when all are shown. It takes long to show
+   * thousands of rows, so they are shown once, when the last page has come.
+   */
+  const [pagesHeld, setPagesHeld] = useState<number | null>(null)
   const { data, error, refetch, hasNextPage, fetchNextPage } = query
   if (statement.movements === 0) return null
   if (data === undefined) return <QueryState error={error} onRetry={refetch} lines={8} />
   const items = addBalances(
     statement.opening.usdc,
-    data.pages.flatMap(({ movements }) => movements),
+    data.pages.slice(0, pagesHeld ?? data.pages.length).flatMap(({ movements }) => movements),
   )
   const loadAll = async () => {
-    setLoadingAll(true)
+    setPagesHeld(data.pages.length)
     let result = await fetchNextPage()
     const count = () => result.data?.pages.reduce((total, { movements }) => total + movements.length, 0) ?? SHOWN_MAX
     while (result.hasNextPage && !result.isError && count() < SHOWN_MAX) result = await fetchNextPage()
-    setLoadingAll(false)
+    setPagesHeld(null)
   }
   return (
     <div className="grid gap-5">
       <DataTable caption="Movements" columns={columnsOf(statement, to)} items={items} keyOf={({ id }) => id} />
       <ErrorNotice error={error} />
-      {hasNextPage && (
+      {(hasNextPage || pagesHeld !== null) && (
         <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
           <p>
             The first {items.length.toLocaleString('en')} of {statement.movements.toLocaleString('en')} movements. The
@@ -50,7 +54,7 @@ export function StatementMovements({ statement }: { readonly statement: Statemen
           </p>
           {items.length < SHOWN_MAX && (
             <span className="print:hidden">
-              <Button isBusy={isLoadingAll} onClick={() => void loadAll()}>
+              <Button isBusy={pagesHeld !== null} onClick={() => void loadAll()}>
                 Show all
               </Button>
             </span>
