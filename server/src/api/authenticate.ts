@@ -101,6 +101,7 @@ export async function identifyCaller(
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
   const { caller, rate } = found
+  request.workspaceId = caller.workspaceId
   ctx.pools.creators.remember(caller.workspaceId, caller.creatorId)
   request.server.overloadGate.remember(request.headers.authorization, caller.workspaceId)
   setRateLimitHeaders(reply, rate)

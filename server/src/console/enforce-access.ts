@@ -65,6 +65,7 @@ async function requireRight(ctx: Context, request: WorkspaceRequest, right: Righ
   const { slug } = request.params
   if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'You have no workspace with this slug.')
   request.membership = await getMembership(ctx, { userId, slug, right })
+  request.workspaceId = request.membership.workspace.id
   const { workspace } = request.membership
   ctx.pools.creators.remember(workspace.id, workspace.createdBy)
 }

@@ -32,6 +32,7 @@ import {
 } from './limits.ts'
 import { OverloadGate } from './overload-gate.ts'
 import { NO_SNIFFING, rejectBrokenRequest, sendProblem } from './send-problem.ts'
+import { createSummedLine } from './summed-line.ts'
 import { bodyTooDeep, toProblem } from './to-problem.ts'
 
 declare module 'fastify' {
@@ -42,8 +43,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The body of a request in JSON, as it was received. The parsed body does not have its numbers as they were written. */
     jsonText: string
-    /** The code of the error with which we respond, or empty. For the metrics. */
+    /** The code of the error with which we respond, or empty. For the log and the metrics. */
     errorCode: string
+    /** The workspace of the request, once its credential or session was checked, or empty. For the log. */
+    workspaceId: string
   }
 }
 
@@ -56,6 +59,7 @@ export interface HttpOptions {
   readonly stallMs?: number
 }
 
+const TOO_MANY_REQUESTS = 429
 const HOST_PATTERN = /^host$/i
 /** Paths that load balancers may call over plain HTTP. Requests to these paths contain no credentials. */
 const PLAIN_HTTP_PATHS: readonly string[] = ['/healthz', '/readyz']
@@ -119,6 +123,7 @@ export function openHttp(
   http.decorateRequest('isBodyTooLarge', false)
   http.decorateRequest('jsonText', '')
   http.decorateRequest('errorCode', '')
+  http.decorateRequest('workspaceId', '')
   http.removeAllContentTypeParsers()
   http.addContentTypeParser('application/json', createJsonParser(http))
   // These hooks run for every request. With a callback, they cost less than async functions.
@@ -135,8 +140,13 @@ export function openHttp(
   })
   http.addHook('onRequest', arrivingBodies.hook)
   http.addHook('onSend', drainingAnswers.hook)
+  const logLimited = createSummedLine((count, example) => {
+    logger.info({ count, example }, 'requests were over their rate limit')
+  })
   http.addHook('onResponse', (request, reply, done) => {
-    const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || request.isTurnedAway
+    const isLimited = reply.statusCode === TOO_MANY_REQUESTS
+    if (isLimited) logLimited(request.id)
+    const isQuiet = (request.method === 'GET' && reply.statusCode < 400) || request.isTurnedAway || isLimited
     const level = isQuiet ? 'debug' : 'info'
     if (logger.isLevelEnabled(level)) logger[level](describeRequest(request, reply), 'request')
     measurements.requestEnded({
@@ -201,6 +211,8 @@ function describeRequest(request: FastifyRequest, reply: FastifyReply) {
     method: request.method,
     route: routeOf(request),
     status: reply.statusCode,
+    code: request.errorCode === '' ? undefined : request.errorCode,
+    workspace: request.workspaceId === '' ? undefined : request.workspaceId,
     ms: Math.round(reply.elapsedTime * 10) / 10,
   }
 }

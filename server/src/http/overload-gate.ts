@@ -6,6 +6,7 @@ import type { Logger } from '../lib/logger.ts'
 import type { Pools } from '../lib/pools.ts'
 import { SparingQueue } from '../lib/sparing-queue.ts'
 import { clientNetwork } from './client-address.ts'
+import { createSummedLine } from './summed-line.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -43,7 +44,6 @@ const TURNING_AWAY_TIME_SHARE_MAX = 0.125
 const TURNED_AWAY_PER_TURN_MIN = 16
 /** A wave of about a thousand requests can be turned away in this time, if nothing was turned away before it. */
 const TURNING_AWAY_SAVED_MS_MAX = 100
-const LOG_INTERVAL_MS = 1_000
 
 /** A request is turned away because the process has too much work. Nothing was done for it. */
 export class TurnedAway extends Error {
@@ -84,21 +84,22 @@ export class OverloadGate {
   readonly #pools: Pools
   /** The groups of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #groups = new Map<string, string>()
-  readonly #logger: Logger
   /** Turns requests away, at most one for each connection at a time. */
   readonly #leaving: SparingQueue
-  /** How many requests were turned away since the last line in the log. */
-  #unlogged = 0
+  readonly #logTurnedAway: (requestId: string) => void
   #turnedAway = 0
 
   constructor({ clock, logger, pools }: { clock: Clock; logger: Logger; pools: Pools }) {
-    this.#logger = logger
     this.#pools = pools
     this.#leaving = new SparingQueue({
       perTurnMin: TURNED_AWAY_PER_TURN_MIN,
       timeShareMax: TURNING_AWAY_TIME_SHARE_MAX,
       savedMsMax: TURNING_AWAY_SAVED_MS_MAX,
       clock,
+    })
+    this.#logTurnedAway = createSummedLine((count, example) => {
+      const { inWork, waiting } = this
+      logger.warn({ count, example, inWork, waiting }, 'requests were turned away: too much work')
     })
   }
 
@@ -192,17 +193,9 @@ export class OverloadGate {
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {
     request.isTurnedAway = true
-    if (this.#unlogged === 0) setTimeout(() => this.#log(), LOG_INTERVAL_MS).unref()
-    this.#unlogged += 1
+    this.#logTurnedAway(request.id)
     this.#turnedAway += 1
     this.#leaving.add(() => done(TURNED_AWAY))
-  }
-
-  /** One line for all requests of the last second, because a line for each would add to the overload. */
-  #log(): void {
-    const { inWork, waiting } = this
-    this.#logger.warn({ count: this.#unlogged, inWork, waiting }, 'requests were turned away: too much work')
-    this.#unlogged = 0
   }
 }
 

@@ -6,6 +6,8 @@ import type { Measurements } from '../lib/measurements.ts'
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const ENCLAVE_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const MS_PER_SECOND = 1_000
+/** Each file of the dashboard has a route of its own, and their names change with each version. */
+const FILES_PATTERN = /^\/assets\/.+/
 
 /**
  * Registers the metrics that are counted while the process works, and returns the functions that count. A label is
@@ -103,7 +105,8 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
   const nowSeconds = (): number => clock.now().getTime() / MS_PER_SECOND
 
   return {
-    requestEnded({ method, route, status, code, ms }) {
+    requestEnded({ method, status, code, ms, ...request }) {
+      const route = request.route.replace(FILES_PATTERN, '/assets/*')
       requests.inc({ method, route, status: `${Math.floor(status / 100)}xx`, code })
       requestSeconds.observe({ method, route }, ms / MS_PER_SECOND)
     },
