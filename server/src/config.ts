@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { parseDatabaseUrl } from './lib/parse-database-url.ts'
 import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
@@ -117,7 +118,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     docsDir: reader.text('DOCS_DIR', DOCS_DIR),
     signerDir: readSignerDir(reader, production),
     database: {
-      url: reader.text('DATABASE_URL'),
+      url: reader.databaseUrl(),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
     },
     migrates: reader.oneOf('MIGRATE', ['on', 'off'], 'on') === 'on',
@@ -147,7 +148,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 /** Reads the only setting that a migration needs. Throws a `ConfigError` if it is missing. */
 export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
   const reader = new Reader(environment)
-  const url = reader.text('DATABASE_URL')
+  const url = reader.databaseUrl()
   reader.finish()
   return url
 }
@@ -340,6 +341,16 @@ class Reader {
       )
     }
     return text
+  }
+
+  databaseUrl(): string {
+    const url = this.text('DATABASE_URL')
+    if (parseDatabaseUrl(url) === null) {
+      this.faults.push(
+        'DATABASE_URL with several servers must be such as postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write',
+      )
+    }
+    return url
   }
 
   urls(name: string): string[] {

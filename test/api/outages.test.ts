@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectError, readBody } from '../support/http-client.ts'
+import { runOnServer } from '../support/database/test-server.ts'
 import { seed, type Seed } from '../support/context/seed.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
@@ -25,26 +26,46 @@ describe('outages', () => {
     await proxy.close()
   })
 
-  test('while the database is unreachable, all of /v1 is 503 with Retry-After, and the service is not ready; later it is again', async () => {
-    readBody(await given.call({ path: '/v1/me', key: seeded.key }), 200)
-    proxy.cut()
+  test('while the database is unreachable or accepts no writes, all of /v1 is 503 with Retry-After, and the service is not ready; later it is again', async () => {
+    const databaseName = new URL(proxy.url).pathname.slice(1)
+    const change = (verb: 'set' | 'reset', value = '') =>
+      runOnServer(`alter database ${databaseName} ${verb} default_transaction_read_only${value}`)
+    const outages = [
+      { begin: async () => proxy.cut(), end: async () => proxy.restore() },
+      {
+        begin: async () => {
+          await change('set', ' = on')
+          // As if an address now led to a standby: the connections end, and new ones find a server for reads only.
+          proxy.cut()
+          proxy.restore()
+        },
+        end: () => change('reset'),
+      },
+    ]
     const calls = [{ path: '/v1/me' }, { path: '/v1/agents', body: { id: 'lost' } }, paymentCall()]
-    for (const call of calls) {
-      const answer = await given.call({ ...call, key: seeded.key })
-      expectError(answer, { type: 'unavailable' })
-      assert.match(answer.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+    for (const { begin, end } of outages) {
+      readBody(await given.call({ path: '/v1/me', key: seeded.key }), 200)
+      await begin()
+      for (const call of calls) {
+        const answer = await given.call({ ...call, key: seeded.key })
+        expectError(answer, { type: 'unavailable' })
+        assert.match(answer.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+      }
+      // The service caches the result of the check for a moment.
+      const ready = await waitFor('the check of the database to fail', async () => {
+        const answer = await given.call({ path: '/readyz' })
+        return answer.status === 503 && answer
+      })
+      assert.equal(readBody<{ checks: Wire }>(ready, 503).checks['database'], 'unavailable')
+      assert.equal((await given.call({ path: '/healthz' })).status, 200)
+      await end()
+      await untilServed()
+      const { agents } = readBody<{ agents: Wire[] }>(await given.call({ path: '/v1/agents', key: seeded.key }), 200)
+      assert.deepEqual(
+        agents.map(({ id }) => id),
+        [seeded.agentId],
+      )
     }
-    const ready = await given.call({ path: '/readyz' })
-    assert.equal(readBody<{ checks: Wire }>(ready, 503).checks['database'], 'unavailable')
-    assert.equal((await given.call({ path: '/healthz' })).status, 200)
-    proxy.restore()
-    await untilServed()
-    assert.equal((await given.call({ path: '/readyz' })).status, 200)
-    const { agents } = readBody<{ agents: Wire[] }>(await given.call({ path: '/v1/agents', key: seeded.key }), 200)
-    assert.deepEqual(
-      agents.map(({ id }) => id),
-      [seeded.agentId],
-    )
   })
 
   test('if the database is lost after the enclave was called, the payment is 500, and a retry returns its result', async () => {
