@@ -13,17 +13,23 @@ type Wire = Readonly<Record<string, unknown>>
 describe('outages', () => {
   let given: TestService
   let proxy: TcpProxy
+  let enclaveProxy: TcpProxy
   let seeded: Seed
   before(async () => {
     given = await openTestService(async (config) => {
       proxy = await startTcpProxy(config.database.url)
-      return withJobs({ ...config, database: { ...config.database, url: proxy.url } })
+      enclaveProxy = await startTcpProxy(config.enclave.apiUrl)
+      return withJobs({
+        ...config,
+        database: { ...config.database, url: proxy.url },
+        enclave: { ...config.enclave, apiUrl: new URL(enclaveProxy.url).origin },
+      })
     })
     seeded = await seed(given.context)
   })
   after(async () => {
     await given.close()
-    await proxy.close()
+    await Promise.all([proxy.close(), enclaveProxy.close()])
   })
 
   test('while the database is unreachable or accepts no writes, all of /v1 is 503 with Retry-After, and the service is not ready; later it is again', async () => {
@@ -106,6 +112,38 @@ describe('outages', () => {
     given.chains.test.down = false
     given.service.clock.setOffset(0)
     readBody(await given.call({ ...paymentCall({ idempotency_key: 'new' }), key }), 201)
+  })
+
+  test('while the enclave is out of reach, a new payment is 503 and is not recorded; a known one is still found; later, new ones are paid', async () => {
+    const key = await given.issueKey(seeded)
+    const pay = (idempotencyKey: string) => given.call({ ...paymentCall({ idempotency_key: idempotencyKey }), key })
+    const expectFailed = async (idempotencyKey: string) => {
+      const failed = await pay(idempotencyKey)
+      expectError(failed, { type: 'internal', code: 'privy_call_failed' })
+      assert.match(failed.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+    }
+    enclaveProxy.cut()
+    await expectFailed('early')
+    given.service.clock.setOffset(6_000)
+    // Whether this payment or a background job makes the call that decides, is a matter of time.
+    let tries = 0
+    await waitFor('new payments being turned away', async () => {
+      tries += 1
+      return (await pay(`try ${tries}`)).status === 503
+    })
+    const before = await given.countRows()
+    const refused = await pay('late')
+    expectError(refused, { type: 'unavailable' })
+    assert.match(refused.headers['retry-after'] ?? '', /^[1-9][0-9]*$/)
+    assert.deepEqual(await given.countRows(), before)
+    await expectFailed('early')
+    enclaveProxy.restore()
+    // The enclave is not tried again at once.
+    given.service.clock.setOffset(8_000)
+    readBody(await pay('late'), 201)
+    given.service.clock.setOffset(0)
+    const id = referenceId({ workspaceId: seeded.workspace.id, mode: 'test', idempotencyKey: 'late', id: '' })
+    assert.equal(given.enclave.requests.filter((request) => request.referenceId === id).length, 1)
   })
 
   function paymentCall(changes: Wire = {}) {
