@@ -65,6 +65,8 @@ export interface Config {
    */
   readonly outboundContact: string | null
   readonly logLevel: string
+  /** How long a process that stops still accepts connections, so that load balancers notice in time. */
+  readonly stopDelayMs: number
   /**
    * Whether webhooks may be sent to loopback addresses over http, and client metadata documents may be read from there.
    * Only for the sandbox, never in production.
@@ -134,6 +136,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),
+    stopDelayMs: 1_000 * reader.integer('STOP_DELAY_SECONDS', production ? 5 : 0, { min: 0, max: 60 }),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),

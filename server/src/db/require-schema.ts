@@ -1,6 +1,17 @@
 import type { Clock } from '../lib/clock.ts'
 import { inspectDatabase } from './inspect-database.ts'
+import { changed, type Query } from './query.ts'
 import { SESSION_SHARED } from './require-own-session.ts'
+
+/** Finds a migration that was applied. Uses the primary key. */
+export function hasMigration(version: string): Query<boolean> {
+  return {
+    name: 'has_migration',
+    text: 'select 1 from schema_migrations where version = $1',
+    values: [version],
+    read: changed,
+  }
+}
 
 /**
  * Throws unless each connection has a session for itself, and the database has all migrations of this version (D76). Migrations of a newer version do not matter,
