@@ -130,6 +130,7 @@ describe('the package', () => {
       DATABASE_URL: databaseUrl,
       DATABASE_CONNECTIONS: '5',
       MIGRATE: 'off',
+      STOP_DELAY_SECONDS: '0',
       ENCRYPTION_KEY: randomBytes(32).toString('base64'),
       PRIVY_APP_ID: 'app',
       PRIVY_APP_SECRET: 'secret',

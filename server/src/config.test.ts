@@ -131,6 +131,11 @@ describe('readConfig', () => {
       Array.from({ length: 9 }, (_, id) => `${id}:${Buffer.alloc(32, id).toString('base64')}`).join(),
       /at most 8 keys/,
     ],
+    [
+      'DATABASE_URL',
+      'postgres://user:database-secret@a,b/bursar?target_session_attrs=standby',
+      /DATABASE_URL with several servers must be such as/,
+    ],
     ['PORT', '65536', /PORT must be a whole number from 0 to 65535/],
     ['PORT', '80a', /PORT must be a whole number/],
     ['PORT', '-1', /PORT must be a whole number/],

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { parseDatabaseUrl } from './lib/parse-database-url.ts'
 import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
@@ -66,6 +67,8 @@ export interface Config {
    */
   readonly outboundContact: string | null
   readonly logLevel: string
+  /** How long a process that stops still accepts connections, so that load balancers notice in time. */
+  readonly stopDelayMs: number
   /**
    * Whether webhooks may be sent to loopback addresses over http, and client metadata documents may be read from there.
    * Only for the sandbox, never in production.
@@ -120,7 +123,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     docsDir: reader.text('DOCS_DIR', DOCS_DIR),
     signerDir: readSignerDir(reader, production),
     database: {
-      url: reader.text('DATABASE_URL'),
+      url: reader.databaseUrl(),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
     },
     migrates: reader.oneOf('MIGRATE', ['on', 'off'], 'on') === 'on',
@@ -136,6 +139,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),
+    stopDelayMs: 1_000 * reader.integer('STOP_DELAY_SECONDS', production ? 5 : 0, { min: 0, max: 60 }),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
     clockOffsetMs: reader.integer('CLOCK_OFFSET_MS', 0, { min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -150,7 +154,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 /** Reads the only setting that a migration needs. Throws a `ConfigError` if it is missing. */
 export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
   const reader = new Reader(environment)
-  const url = reader.text('DATABASE_URL')
+  const url = reader.databaseUrl()
   reader.finish()
   return url
 }
@@ -350,6 +354,16 @@ class Reader {
       )
     }
     return text
+  }
+
+  databaseUrl(): string {
+    const url = this.text('DATABASE_URL')
+    if (parseDatabaseUrl(url) === null) {
+      this.faults.push(
+        'DATABASE_URL with several servers must be such as postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write',
+      )
+    }
+    return url
   }
 
   urls(name: string): string[] {

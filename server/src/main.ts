@@ -1,17 +1,21 @@
 import { ConfigError, readConfig } from './config.ts'
 import { openService } from './service.ts'
 
-/** How long the service may take to stop. After this time the process exits in any case. */
+/** How long the service may take to stop after its delay. After this time the process exits in any case. */
 const STOP_MS_MAX = 20_000
 
 try {
-  const service = await openService(readConfig())
+  const config = readConfig()
+  const service = await openService(config)
   let stopping = false
   const stop = (reason: string): void => {
-    if (stopping) return
+    if (stopping) {
+      void service.stop()
+      return
+    }
     stopping = true
     service.logger.info({ reason }, 'stopping')
-    setTimeout(() => process.exit(1), STOP_MS_MAX).unref()
+    setTimeout(() => process.exit(1), config.stopDelayMs + STOP_MS_MAX).unref()
     service.stop().then(
       () => process.exit(0),
       (error: unknown) => {
@@ -20,8 +24,9 @@ try {
       },
     )
   }
-  process.once('SIGTERM', () => stop('SIGTERM'))
-  process.once('SIGINT', () => stop('SIGINT'))
+  // A second signal ends the delay.
+  process.on('SIGTERM', () => stop('SIGTERM'))
+  process.on('SIGINT', () => stop('SIGINT'))
   // The sandbox starts the service as a child process, moves its clock, and waits until it is ready. If the sandbox
   // dies, the service stops.
   process.on('disconnect', () => stop('disconnect'))

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { addApi } from './api/add-api.ts'
 import { identifyCaller } from './api/authenticate.ts'
 import { addConsole } from './console/add-console.ts'
@@ -11,7 +12,8 @@ import type { Config } from './config.ts'
 import { Database, poolsFor } from './db/database.ts'
 import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
-import { requireSchema } from './db/require-schema.ts'
+import { BASELINE, readMigrations } from './db/migration.ts'
+import { hasMigration, requireSchema } from './db/require-schema.ts'
 import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { checkEncryptionKeys } from './domain/encryption-keys/check-encryption-keys.ts'
@@ -132,7 +134,10 @@ export interface Service {
   readonly production: boolean
   readonly clock: MovableClock
   readonly logger: Logger
-  /** Finishes requests in progress, releases the leases of background jobs, and closes connections. */
+  /**
+   * Reports on `/readyz` that the service stops, and releases the leases of background jobs. After the configured delay,
+   * accepts no more connections, finishes the requests in progress, and closes. A second call ends the delay.
+   */
   stop(): Promise<void>
 }
 
@@ -160,11 +165,19 @@ export async function openService(config: Config): Promise<Service> {
   // The signer page is added first: its hook must run before all other routes, so that none of them exists on the
   // page's host.
   if (config.role !== 'worker') await addSignerPage(http, config)
+  const newest = (await readMigrations()).at(-1)?.version ?? BASELINE
   addHealth(http, {
-    database: () => db.ping(),
-    test_chain: () => chains.test.checkChainId(),
-    live_chain: () => chains.live.checkChainId(),
-    enclave: () => enclave.checkReachable(),
+    needed: {
+      database: () => db.ping(),
+      schema: async () => {
+        if (!(await db.read(hasMigration(newest)))) throw new Error('the database lacks a migration')
+      },
+    },
+    outside: {
+      test_chain: () => chains.test.checkChainId(),
+      live_chain: () => chains.live.checkChainId(),
+      enclave: () => enclave.checkReachable(),
+    },
   })
   if (config.role !== 'worker') await addDoors(http, context, config)
   const { host } = config
@@ -185,24 +198,37 @@ export async function openService(config: Config): Promise<Service> {
   const metricsPort = metricsServer?.port ?? null
   logger.info({ role: config.role, ports, metricsPort }, 'ready')
 
+  const hurry = new AbortController()
+  let stopped: Promise<void> | null = null
+
   return {
     ports,
     metricsPort,
     production: config.production,
     clock,
     logger,
-    async stop() {
-      stopMemoryRelease()
-      for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
-      // Connections that are still open after `STOP_GRACE_MS` are closed, so they do not delay the stop any longer.
-      const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
-      servers.forEach((server) => server.closeIdleConnections())
-      const others = [...listeners, ...servers.slice(1)].map(closeServer)
-      await Promise.all([http.close(), ...others, ...loops.map((loop) => loop.stop())])
-      clearTimeout(grace)
-      await metricsServer?.close()
-      await close()
+    stop() {
+      if (stopped === null) stopped = stop()
+      else hurry.abort()
+      return stopped
     },
+  }
+
+  async function stop(): Promise<void> {
+    http.shutdown.hasBegun = true
+    const jobs = Promise.all(loops.map((loop) => loop.stop()))
+    // Until the delay is over, load balancers find out, and send their requests to other processes.
+    await delay(config.stopDelayMs, undefined, { signal: hurry.signal }).catch(() => undefined)
+    stopMemoryRelease()
+    for (const server of servers) server.keepAliveTimeout = KEEP_ALIVE_STOPPING_MS
+    // Connections that are still open after `STOP_GRACE_MS` are closed, so they do not delay the stop any longer.
+    const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
+    servers.forEach((server) => server.closeIdleConnections())
+    const others = [...listeners, ...servers.slice(1)].map(closeServer)
+    await Promise.all([http.close(), ...others, jobs])
+    clearTimeout(grace)
+    await metricsServer?.close()
+    await close()
   }
 }
 

@@ -40,7 +40,7 @@ describe('overload', () => {
     given = await openTestContext()
     const { context, config, clock } = given
     http = openHttp(config, { clock, logger: context.logger })
-    addHealth(http, { database: () => context.db.ping() })
+    addHealth(http, { needed: { database: () => context.db.ping() } })
     await addApi(http, context, config)
     await http.register((scope: HttpServer, _options, done) => {
       allowCrossOrigin(scope)

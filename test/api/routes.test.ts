@@ -55,7 +55,7 @@ describe('routes, and requests that are not HTTP', () => {
     assert.deepEqual(readBody(await given.call({ path: '/healthz' }), 200), { status: 'ok' })
     const { status, checks } = readBody<{ status: string; checks: object }>(await given.call({ path: '/readyz' }), 200)
     assert.equal(status, 'ok')
-    assert.deepEqual(Object.keys(checks).toSorted(), ['database', 'enclave', 'live_chain', 'test_chain'])
+    assert.deepEqual(Object.keys(checks).toSorted(), ['database', 'enclave', 'live_chain', 'schema', 'test_chain'])
   })
 
   test('every response has its own Request-Id, which a request cannot choose', async () => {

@@ -45,6 +45,30 @@ test('a stop finishes the current payment, accepts no new connection, and ends a
   }
 })
 
+test('a process that stops first says so, and serves on without keeping connections; a second stop ends the delay', async () => {
+  const given = await openTestService((config) => ({ ...config, stopDelayMs: 600_000 }))
+  const agent = new Agent({ keepAlive: true })
+  try {
+    const seeded = await seed(given.context)
+    const ask = async (path: string, body?: unknown) => {
+      const answer = await given.call({ path, body, key: seeded.key, agent })
+      return [answer.status, answer.headers['connection']]
+    }
+    assert.deepEqual(await ask('/readyz'), [200, 'keep-alive'])
+    const stopped = given.service.stop()
+    const ready = await given.call({ path: '/readyz' })
+    assert.equal(readBody<{ status: string }>(ready, 503).status, 'stopping')
+    assert.deepEqual(await ask('/healthz'), [200, 'close'])
+    assert.deepEqual(await ask('/v1/payments', paymentBody(seeded)), [201, 'close'])
+    void given.service.stop()
+    await stopped
+    await refusesConnections(given)
+  } finally {
+    agent.destroy()
+    await given.close()
+  }
+})
+
 async function refusesConnections(given: TestService): Promise<void> {
   await waitFor('connections to be refused', async () => {
     const outcome = await given.call({ path: '/healthz' }).catch((error: NodeJS.ErrnoException) => error)

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { PLANNER_OPTIONS } from '../../server/src/db/database.ts'
+import { PLANNER_SETTINGS } from '../../server/src/db/database.ts'
 import { createFreshDatabase } from '../support/database/fresh-database.ts'
 import type { Columns, Sample } from './parameters.ts'
 import { PENDING } from './pending-rows.ts'
@@ -26,8 +26,9 @@ interface ForeignKey {
 
 export async function openWorkload(): Promise<Workload> {
   const database = await createFreshDatabase()
-  const options = `${PLANNER_OPTIONS} -c synchronous_commit=off -c maintenance_work_mem=64MB`
-  const client = new pg.Client({ connectionString: database.url, options })
+  const settings = { ...PLANNER_SETTINGS, synchronous_commit: 'off', maintenance_work_mem: '64MB' }
+  const options = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
+  const client = new pg.Client({ connectionString: database.url, options: options.join(' ') })
   await client.connect()
   const close = async (): Promise<void> => {
     await client.end()

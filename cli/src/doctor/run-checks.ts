@@ -66,6 +66,8 @@ function assessService(status: number, text: string): Check {
     return { name: 'service', status: 'failed', message: 'There is no Bursar service at this address.', fix }
   }
   const down = Object.entries(parts).flatMap(([name, state]) => (state === 'ok' ? [] : [name]))
+  if (down.length === 0 && status !== 200)
+    return { name: 'service', status: 'failed', message: 'The service is stopping.', fix: 'Try again in a minute.' }
   if (down.length === 0) return { name: 'service', status: 'ok', message: 'The service is ready.' }
   const message = `The service runs, but cannot reach: ${down.join(', ')}.`
   return { name: 'service', status: status === 200 ? 'warning' : 'failed', message, fix: 'Tell its operator.' }

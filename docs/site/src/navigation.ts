@@ -29,6 +29,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/backups',
       'operate/upgrades',
       'operate/several-processes',
+      'operate/database-servers',
       'operate/signer-page',
     ],
   },

@@ -4,6 +4,7 @@ import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
 import { waitFor } from '../../../test/support/wait-for.ts'
 import { Batcher, ITEMS_PER_BATCH_MAX, ITEMS_WAITING_MAX, POSTPONED } from './batcher.ts'
+import { DatabaseServers, type SessionSettings } from './database-servers.ts'
 import { DatabaseUnavailable } from './errors.ts'
 import { gathered, type GatheringLane } from './gathered-query.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
@@ -199,7 +200,7 @@ describe('the batcher', () => {
 
   test('if a row stays locked, the other items of its statement continue, and its own are rejected', async () => {
     await close()
-    batcher = open({ lock_timeout: 100 })
+    batcher = open({ lock_timeout: '100' })
     const release = await holdRow()
     const words = ['a', 'locked', 'b', 'locked']
     const outcomes = await Promise.allSettled(words.map((word) => batcher.run(BY_WORD, word)))
@@ -245,9 +246,9 @@ describe('the batcher', () => {
     await assert.rejects(batcher.run(BY_WORD, 'word'), DatabaseUnavailable)
   })
 
-  function open(options: pg.ClientConfig = {}): Batcher<GatheringLane> {
-    const config = { connectionString: fresh.url, ...options }
-    connections = Array.from({ length: 2 }, () => openPipelinedConnection(config, { sending: 'at once' }))
+  function open(settings: SessionSettings = {}): Batcher<GatheringLane> {
+    const source = { servers: new DatabaseServers(fresh.url), settings }
+    connections = Array.from({ length: 2 }, () => openPipelinedConnection(source, { sending: 'at once' }))
     return new Batcher(connections)
   }
 

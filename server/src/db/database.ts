@@ -2,11 +2,13 @@ import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { openPools, type Pools } from '../lib/pools.ts'
 import { Batcher } from './batcher.ts'
-import { CommitUnknown, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
+import { DatabaseServers, type SessionSettings } from './database-servers.ts'
+import { CommitUnknown, DatabaseReadOnly, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
-import { openPool } from './open-pool.ts'
+import { openPool, type ConnectionPool } from './open-pool.ts'
 import type { GatheredQuery, GatheringLane } from './gathered-query.ts'
-import { readResult, type Query, type Results } from './query.ts'
+import { computed } from './column.ts'
+import { one, readResult, type Query, type Results } from './query.ts'
 import { openReaders, type Readers } from './readers.ts'
 import { Transaction } from './transaction.ts'
 import { TransactionConnections, type Precedence } from './transaction-connections.ts'
@@ -50,17 +52,17 @@ const TRANSACTION_ATTEMPTS_MAX = 4
  * values of its parameters. Otherwise, PostgreSQL would plan at least its first five executions one by one. `jit` is off
  * because compiling such short plans never pays off.
  */
-export const PLANNER_OPTIONS = [
-  '-c enable_seqscan=off',
-  '-c enable_bitmapscan=off',
-  '-c enable_hashjoin=off',
-  '-c enable_mergejoin=off',
-  '-c enable_material=off',
-  '-c enable_sort=off',
-  '-c enable_incremental_sort=off',
-  '-c plan_cache_mode=force_generic_plan',
-  '-c jit=off',
-].join(' ')
+export const PLANNER_SETTINGS: SessionSettings = {
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  enable_material: 'off',
+  enable_sort: 'off',
+  enable_incremental_sort: 'off',
+  plan_cache_mode: 'force_generic_plan',
+  jit: 'off',
+}
 
 /**
  * A write that a power failure may undo, such as a rate counter. It does not wait for the disk, and uses the connections
@@ -70,6 +72,15 @@ export interface LosableWrite {
   readonly mayBeLost: true
   /** Whether the write may take a long time. Then it uses the connections of `readSlow`. */
   readonly isSlow?: boolean
+}
+
+const PING: Query<void> = {
+  name: 'ping',
+  text: `select current_setting('transaction_read_only')::bool as is_read_only`,
+  values: [],
+  read: one({ is_read_only: computed.bool }, (row) => {
+    if (row.is_read_only) throw new DatabaseReadOnly('the database server accepts no writes')
+  }),
 }
 
 /** Opens the pools of a process that uses this database. */
@@ -90,7 +101,7 @@ export function poolsFor({ connectionsMax }: Pick<DatabaseConfig, 'connectionsMa
  * - `gather`: a statement that many requests run at the same time. Those of one turn of the event loop share it.
  */
 export class Database {
-  readonly #pool: pg.Pool
+  readonly #pool: ConnectionPool
   readonly #connections: TransactionConnections
   readonly #sharedConnections: readonly PipelinedConnection[]
   readonly #gatheringConnections: readonly PipelinedConnection[]
@@ -100,33 +111,35 @@ export class Database {
 
   /** `pools` are those of the process, opened with `poolsFor`. */
   constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config)) {
-    const connection: pg.ClientConfig = {
-      connectionString: config.url,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
-      keepAlive: true,
-      application_name: 'bursar',
+    const source = {
+      servers: new DatabaseServers(config.url),
+      client: {
+        connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+        query_timeout: ANSWER_TIMEOUT_MS,
+        keepAlive: true,
+        application_name: 'bursar',
+      },
+      settings: {
+        ...PLANNER_SETTINGS,
+        statement_timeout: String(STATEMENT_TIMEOUT_MS),
+        idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
+      },
     }
     const { longReads, transactions } = pools
-    const max = transactions.placesMax
-    this.#pool = openPool({ ...connection, options: PLANNER_OPTIONS, max }, logger)
+    this.#pool = openPool(source, transactions.placesMax, logger)
     this.#connections = new TransactionConnections(this.#pool, transactions)
     // All connections outside this pool are for reads and for unimportant writes, such as rate counters and logs. A
     // power failure may lose these writes without harm, so they do not wait for the disk.
-    const options = `${PLANNER_OPTIONS} -c synchronous_commit=off`
-    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () =>
-      openPipelinedConnection({ ...connection, options }),
-    )
-    const gathering = { ...connection, options, lock_timeout: GATHERED_LOCK_TIMEOUT_MS }
+    const relaxed = { ...source, settings: { ...source.settings, synchronous_commit: 'off' } }
+    this.#sharedConnections = Array.from({ length: SHARED_CONNECTIONS }, () => openPipelinedConnection(relaxed))
+    const gathering = { ...relaxed, settings: { ...relaxed.settings, lock_timeout: String(GATHERED_LOCK_TIMEOUT_MS) } }
     this.#gatheringConnections = Array.from({ length: GATHERING_CONNECTIONS }, () =>
       openPipelinedConnection(gathering, { sending: 'at once' }),
     )
     this.#gatherer = new Batcher(this.#gatheringConnections)
     const durable: GatheringLane = { run: (query) => this.write(query) }
     this.#durableGatherer = new Batcher(Array.from({ length: DURABLE_STATEMENTS_MAX }, () => durable))
-    this.#readers = openReaders({ ...connection, options }, longReads, logger)
+    this.#readers = openReaders(relaxed, longReads, logger)
   }
 
   /** Runs a read on a shared connection. Several reads cost one round trip. */
@@ -164,9 +177,9 @@ export class Database {
     return gatherer.run(gathered, item)
   }
 
-  /** Throws `DatabaseUnavailable` if the database does not respond. */
+  /** Throws `DatabaseUnavailable` if the database does not respond, and `DatabaseReadOnly` if it accepts no writes. */
   async ping(): Promise<void> {
-    await this.read({ name: 'ping', text: 'select 1', values: [], read: () => null })
+    await this.read(PING)
   }
 
   /**

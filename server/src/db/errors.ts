@@ -2,7 +2,12 @@ import { DatabaseError } from 'pg'
 
 /** The database could not be reached, or it cancelled a statement before we sent a commit. Nothing was stored. */
 export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable'
+  override readonly name: string = 'DatabaseUnavailable'
+}
+
+/** The server accepts no writes, for example because it is a standby. Nothing was stored. The connection is of no use. */
+export class DatabaseReadOnly extends DatabaseUnavailable {
+  override readonly name = 'DatabaseReadOnly'
 }
 
 /**
@@ -23,6 +28,7 @@ const RETRYABLE_SQLSTATES: readonly (string | undefined)[] = ['40001', '40P01']
 const UNIQUE_VIOLATION = '23505'
 const CHECK_VIOLATION = '23514'
 const LOCK_NOT_AVAILABLE = '55P03'
+const READ_ONLY = '25006'
 
 export function isRetryable(error: unknown): boolean {
   return error instanceof DatabaseError && RETRYABLE_SQLSTATES.includes(error.code)
@@ -56,11 +62,13 @@ export function violatesCheck(error: unknown, constraint: string): boolean {
 }
 
 /**
- * Translates an error of the driver. A lost connection, or a server that is unavailable, becomes `DatabaseUnavailable`.
+ * Translates an error of the driver. A lost connection, or a server that is unavailable, becomes `DatabaseUnavailable`,
+ * and a server that accepts no writes `DatabaseReadOnly`.
  * Any other error response of the server is returned unchanged.
  */
 export function translateError(error: unknown): unknown {
   if (error instanceof DatabaseError) {
+    if (error.code === READ_ONLY) return new DatabaseReadOnly(error.message, { cause: error })
     return UNAVAILABLE_SQLSTATES.test(error.code ?? '')
       ? new DatabaseUnavailable(error.message, { cause: error })
       : error

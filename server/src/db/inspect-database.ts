@@ -1,8 +1,13 @@
 import pg from 'pg'
+import { DatabaseServers, openConnection } from './database-servers.ts'
+import { DatabaseReadOnly } from './errors.ts'
 import { readMigrations } from './migration.ts'
+import { hasOwnSession } from './require-own-session.ts'
 
 export interface DatabaseFacts {
   readonly serverVersion: string
+  /** Whether each connection has a session of PostgreSQL for itself. With some connection poolers, it has not. */
+  readonly hasOwnSession: boolean
   /** The time of the database's clock, read in one round trip. */
   readonly clock: Date
   /** The error code with which PostgreSQL rejected a test write; null if it allows writes. */
@@ -18,8 +23,7 @@ export interface DatabaseFacts {
   readonly applied: readonly string[]
 }
 
-const CONNECT_TIMEOUT_MS = 5_000
-const STATEMENT_TIMEOUT_MS = 5_000
+const CLIENT = { connectionTimeoutMillis: 5_000, query_timeout: 5_000, application_name: 'bursar doctor' }
 const NO_SUCH_TABLE = '42P01'
 
 /** Inspects a database without changing it: its version, its clock, its schema, and whether it accepts writes. */
@@ -27,14 +31,11 @@ export async function inspectDatabase(
   databaseUrl: string,
   now: () => Date,
 ): Promise<DatabaseFacts & { askedAt: Date }> {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: STATEMENT_TIMEOUT_MS,
-    application_name: 'bursar doctor',
+  const servers = new DatabaseServers(databaseUrl)
+  const client = await openConnection({ servers, client: CLIENT }).catch(async (error: unknown) => {
+    if (!(error instanceof DatabaseReadOnly)) throw error
+    return await openConnection({ servers, client: CLIENT, mayBeReadOnly: true })
   })
-  client.on('error', () => undefined)
-  await client.connect()
   try {
     const before = now()
     const { rows } = await client.query<{ clock: Date; version: string }>(
@@ -49,6 +50,9 @@ export async function inspectDatabase(
     return {
       askedAt,
       serverVersion: facts.version,
+      hasOwnSession: await hasOwnSession(client, () =>
+        openConnection({ servers, client: CLIENT, mayBeReadOnly: true }),
+      ),
       clock: facts.clock,
       writeFault: await findWriteFault(client, ledger !== null),
       pending: migrations.flatMap(({ version }) => (ledger?.has(version) === true ? [] : [version])),

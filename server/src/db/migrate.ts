@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { DatabaseServers, openConnection } from './database-servers.ts'
 import { BASELINE, readMigrations, type Migration } from './migration.ts'
+import { requireOwnSession } from './require-own-session.ts'
 import { runWithoutTransaction } from './run-without-transaction.ts'
 
 const CONNECT_TIMEOUT_MS = 5_000
@@ -48,6 +50,7 @@ export async function migrate(
 ): Promise<string[]> {
   const client = await connect(databaseUrl)
   try {
+    await requireOwnSession(client, () => connect(databaseUrl))
     await createLedger(client)
     const ledger = await readLedger(client)
     const missing = (await readMigrations(folder)).filter((migration) => !isApplied(ledger, migration))
@@ -132,11 +135,10 @@ async function runBeside(client: pg.Client, databaseUrl: string, statements: rea
 }
 
 async function connect(databaseUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
-  // Without a listener, an idle connection that breaks would end the process. The next query reports the failure.
-  client.on('error', () => undefined)
-  await client.connect()
-  return client
+  return await openConnection({
+    servers: new DatabaseServers(databaseUrl),
+    client: { connectionTimeoutMillis: CONNECT_TIMEOUT_MS },
+  })
 }
 
 async function createLedger(client: pg.Client): Promise<void> {

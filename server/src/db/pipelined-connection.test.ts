@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import pg from 'pg'
 import { createFreshDatabase, type FreshDatabase } from '../../../test/support/database/fresh-database.ts'
+import { DatabaseServers } from './database-servers.ts'
 import { DatabaseUnavailable } from './errors.ts'
 import { startRawServer } from '../../../test/support/wires/raw-server.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
@@ -16,7 +17,7 @@ describe('a pipelined connection', () => {
     fresh = await createFreshDatabase({ empty: true })
     other = new pg.Client({ connectionString: fresh.url })
     await other.connect()
-    connection = openPipelinedConnection({ connectionString: fresh.url })
+    connection = openPipelinedConnection({ servers: new DatabaseServers(fresh.url) })
   })
   after(async () => {
     await connection.close()
@@ -66,7 +67,8 @@ describe('a pipelined connection', () => {
 
   test('once it is closed, statements are rejected, and no connection is opened', async () => {
     const server = await startRawServer(() => undefined)
-    const closed = openPipelinedConnection({ connectionString: `postgres://a@127.0.0.1:${server.port}/b` })
+    const servers = new DatabaseServers(`postgres://a@127.0.0.1:${server.port}/b`)
+    const closed = openPipelinedConnection({ servers })
     await closed.close()
     await assert.rejects(closed.run(echo(0)), DatabaseUnavailable)
     assert.equal(server.connections.made, 0)

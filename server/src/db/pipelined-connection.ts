@@ -1,5 +1,7 @@
-import pg from 'pg'
-import { DatabaseUnavailable, translateError } from './errors.ts'
+import { DatabaseError } from 'pg'
+import type pg from 'pg'
+import { openConnection, type ConnectionSource } from './database-servers.ts'
+import { DatabaseReadOnly, DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites, enableCoalescing } from './coalesce-writes.ts'
 import type { Query } from './query.ts'
 import { readResult } from './query.ts'
@@ -19,7 +21,7 @@ export interface PipelinedConnection {
 export type Sending = 'together' | 'at once'
 
 export function openPipelinedConnection(
-  config: pg.ClientConfig,
+  source: ConnectionSource,
   { sending = 'together' }: { sending?: Sending } = {},
 ): PipelinedConnection {
   let connection: Promise<pg.Client> | null = null
@@ -28,24 +30,47 @@ export function openPipelinedConnection(
   let isClosed = false
 
   const connect = async (): Promise<pg.Client> => {
-    const client = new pg.Client({ ...config, pipeline: true })
-    // Does nothing if a new connection has replaced this one, because a late event of the old connection must not drop
-    // the new one.
-    const forget = (): void => {
-      if (current !== client) return
-      connection = null
-      current = null
-    }
-    current = client
-    client.on('error', forget)
-    client.on('end', forget)
     try {
-      await client.connect()
+      const client = await openConnection({ ...source, client: { ...source.client, pipeline: true } })
+      current = client
+      client.on('end', () => forget(client))
+      return client
     } catch (error) {
-      forget()
+      connection = null
+      throw translateError(error)
+    }
+  }
+
+  // Does nothing if a new connection has replaced this one, because a late event of the old connection must not drop the
+  // new one.
+  const forget = (client: pg.Client): void => {
+    if (current !== client) return
+    connection = null
+    current = null
+  }
+
+  const send = (client: pg.Client, { name, text, values }: Query<unknown>): Promise<pg.QueryResult> => {
+    const statement = { name, text, values: [...values] }
+    if (sending === 'at once') return coalesceWrites(client, () => client.query(statement))
+    enableCoalescing(client)
+    return client.query(statement)
+  }
+
+  /** Runs a statement. If the connection is lost, or its server accepts no writes, the next statement opens another one. */
+  const run = async <Result>(client: pg.Client, query: Query<Result>): Promise<Result> => {
+    try {
+      const result = await send(client, query).catch((error: unknown) => {
+        throw translateError(error)
+      })
+      return readResult(query, result)
+    } catch (error) {
+      if (isOfNoUse(error)) {
+        forget(client)
+        // The end is not awaited: it waits for the statements in progress.
+        client.end().catch(() => undefined)
+      }
       throw error
     }
-    return client
   }
 
   return {
@@ -56,20 +81,11 @@ export function openPipelinedConnection(
       if (isClosed) throw new DatabaseUnavailable('the database connections are closed')
       connection ??= connect()
       running += 1
-      const result = await connection
-        .then((client) => {
-          const statement = { name: query.name, text: query.text, values: [...query.values] }
-          if (sending === 'at once') return coalesceWrites(client, () => client.query(statement))
-          enableCoalescing(client)
-          return client.query(statement)
-        })
-        .catch((error: unknown) => {
-          throw translateError(error)
-        })
-        .finally(() => {
-          running -= 1
-        })
-      return readResult(query, result)
+      try {
+        return await connection.then((client) => run(client, query))
+      } finally {
+        running -= 1
+      }
     },
     async close() {
       isClosed = true
@@ -78,4 +94,10 @@ export function openPipelinedConnection(
       if (open !== null) await open.then((client) => client.end()).catch(() => undefined)
     },
   }
+}
+
+/** Returns whether no later statement can succeed on a connection. After any other error of the server, it can. */
+function isOfNoUse(error: unknown): boolean {
+  if (error instanceof DatabaseReadOnly) return true
+  return error instanceof DatabaseUnavailable && !(error.cause instanceof DatabaseError)
 }

@@ -1,9 +1,9 @@
-import type pg from 'pg'
 import type { FairPlaces } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
 import { coalesceWrites } from './coalesce-writes.ts'
-import { openPool } from './open-pool.ts'
+import type { ConnectionSource } from './database-servers.ts'
+import { openPool, type ConnectionPool } from './open-pool.ts'
 import { readResults, type Query, type Results } from './query.ts'
 
 /** The database server cancels a read that takes longer. */
@@ -23,8 +23,12 @@ export interface Readers {
   close(): Promise<void>
 }
 
-export function openReaders(connection: pg.ClientConfig, places: FairPlaces, logger: Logger): Readers {
-  const pool = openPool({ ...connection, statement_timeout: READ_TIMEOUT_MS, max: places.placesMax }, logger)
+export function openReaders(source: ConnectionSource, places: FairPlaces, logger: Logger): Readers {
+  const pool = openPool(
+    { ...source, settings: { ...source.settings, statement_timeout: String(READ_TIMEOUT_MS) } },
+    places.placesMax,
+    logger,
+  )
   return {
     run: (queries, group) => places.run(group, { full: tooMany }, () => runQueries(pool, queries)),
     close: () => pool.end(),
@@ -36,7 +40,7 @@ function tooMany(): Error {
 }
 
 async function runQueries<const Queries extends readonly Query<unknown>[]>(
-  pool: pg.Pool,
+  pool: ConnectionPool,
   queries: Queries,
 ): Promise<Results<Queries>> {
   const client = await pool.connect().catch((error: unknown) => {

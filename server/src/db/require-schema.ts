@@ -1,12 +1,25 @@
 import type { Clock } from '../lib/clock.ts'
 import { inspectDatabase } from './inspect-database.ts'
+import { changed, type Query } from './query.ts'
+import { SESSION_SHARED } from './require-own-session.ts'
+
+/** Finds a migration that was applied. Uses the primary key. */
+export function hasMigration(version: string): Query<boolean> {
+  return {
+    name: 'has_migration',
+    text: 'select 1 from schema_migrations where version = $1',
+    values: [version],
+    read: changed,
+  }
+}
 
 /**
- * Throws unless the database has all migrations of this version (D76). Migrations of a newer version do not matter,
+ * Throws unless each connection has a session for itself, and the database has all migrations of this version (D76). Migrations of a newer version do not matter,
  * because the version before works on a newer schema.
  */
 export async function requireSchema(databaseUrl: string, clock: Clock): Promise<void> {
-  const { pending, changed } = await inspectDatabase(databaseUrl, () => clock.now())
+  const { pending, changed, hasOwnSession } = await inspectDatabase(databaseUrl, () => clock.now())
+  if (!hasOwnSession) throw new Error(SESSION_SHARED)
   if (changed.length > 0) throw new Error(`migrations were changed after they were applied: ${changed.join(', ')}`)
   if (pending.length > 0) {
     throw new Error(

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { FairPlaces } from '../lib/fair-places.ts'
 import { DatabaseUnavailable, translateError } from './errors.ts'
+import type { ConnectionPool } from './open-pool.ts'
 
 export interface Precedence {
   /**
@@ -22,11 +23,11 @@ export interface TakenConnection {
 
 /** Shares the connections of a pool between outcomes and everything else. The pool's own queue is unused. */
 export class TransactionConnections {
-  readonly #pool: pg.Pool
+  readonly #pool: ConnectionPool
   readonly #places: FairPlaces
 
   /** The pool must allow as many connections as there are places. */
-  constructor(pool: pg.Pool, places: FairPlaces) {
+  constructor(pool: ConnectionPool, places: FairPlaces) {
     this.#pool = pool
     this.#places = places
   }

@@ -26,6 +26,7 @@ export async function checkDatabase(
     const { askedAt, ...facts } = await inspectDatabase(database.url, () => clock.now())
     return [
       { level: 'ok', name: 'database', observed: `PostgreSQL ${facts.serverVersion} responds` },
+      ...assessSession(facts),
       assessSchema(facts, migrates),
       assessWrites(facts),
       assessSkew('clock, compared with the database', { ours: askedAt, theirs: facts.clock }),
@@ -37,6 +38,13 @@ export async function checkDatabase(
       { level: 'fail', name: 'database', observed, advice: 'Check DATABASE_URL, and that PostgreSQL is running.' },
     ]
   }
+}
+
+function assessSession({ hasOwnSession }: DatabaseFacts): Finding[] {
+  if (hasOwnSession) return []
+  const observed = 'a connection pooler gives each transaction another session of PostgreSQL'
+  const advice = 'Set the pooler to session mode (pgbouncer: pool_mode = session), or connect to PostgreSQL directly.'
+  return [{ level: 'fail', name: 'database sessions', observed, advice }]
 }
 
 function assessSchema({ pending, changed, unknown, applied }: DatabaseFacts, migrates: boolean): Finding {

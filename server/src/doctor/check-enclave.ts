@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { ABSENT_WALLET_PATH } from '../enclave/privy/open-enclave.ts'
+import { ABSENT_WALLET_PATH } from '../enclave/privy/enclave-client.ts'
 import type { Clock } from '../lib/clock.ts'
 import { nameOf, type Finding } from './finding.ts'
 import { assessSkew } from './assess-skew.ts'

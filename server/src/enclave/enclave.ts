@@ -96,6 +96,11 @@ export interface Enclave {
 
   /** Converts a time of our clock to the enclave's clock, which decides when a request expires. */
   toEnclaveTime(time: Date): Date
+  /**
+   * Throws `EnclaveOutOfReach` if no call of this process has reached the enclave for some seconds. New payments are then
+   * turned away before anything is recorded.
+   */
+  requireInReach(): Promise<void>
   /** Checks, for the readiness endpoint, that the enclave responds and accepts our credentials. */
   checkReachable(): Promise<void>
   /** Closes the connections, so that calls in progress fail. */

@@ -18,6 +18,15 @@ export class EnclaveUnavailable extends Error {
   }
 }
 
+/** No call has reached the enclave for some seconds, so nothing was asked of it. */
+export class EnclaveOutOfReach extends Error {
+  override readonly name = 'EnclaveOutOfReach'
+
+  constructor() {
+    super('the enclave has been out of reach for some seconds')
+  }
+}
+
 /**
  * The enclave rejected the request and certainly did not carry out the operation. It would reject the same request
  * again.

@@ -9,16 +9,24 @@ const OUTCOME_AGE_MS_MAX = 1_000
 
 type Outcome = 'ok' | 'unavailable'
 
+export interface HealthChecks {
+  /** What a process needs to serve requests. */
+  readonly needed: Readonly<Record<string, Check>>
+  /** What other processes could not reach either. Without it, a process still serves what it can. */
+  readonly outside?: Readonly<Record<string, Check>>
+}
+
 /**
- * Adds `/healthz`, which responds while the process is alive, and `/readyz`, which responds with 200 while the database
- * can be reached. The other parts are listed but do not change the status, because reads work without them.
+ * Adds `/healthz`, which responds while the process runs, and `/readyz`, which responds with 200 while the process can
+ * serve requests (D77): it has all that it needs, and it is not about to stop. Everything else is listed, but takes no
+ * process out of service.
  */
-export function addHealth(http: HttpServer, checks: { database: Check } & Record<string, Check>): void {
+export function addHealth(http: HttpServer, { needed, outside = {} }: HealthChecks): void {
   let outcomes: Promise<Record<string, Outcome>> | null = null
 
   const checkAll = async (): Promise<Record<string, Outcome>> => {
     const entries = await Promise.all(
-      Object.entries(checks).map(async ([name, check]) => [name, await outcomeOf(check)] as const),
+      Object.entries({ ...needed, ...outside }).map(async ([name, check]) => [name, await outcomeOf(check)] as const),
     )
     setTimeout(() => {
       outcomes = null
@@ -30,9 +38,15 @@ export function addHealth(http: HttpServer, checks: { database: Check } & Record
   http.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
     outcomes ??= checkAll()
     const parts = await outcomes
-    const ready = parts['database'] === 'ok'
-    return reply.code(ready ? 200 : 503).send({ status: ready ? 'ok' : 'unavailable', checks: parts })
+    const status = decideStatus(parts)
+    return reply.code(status === 'ok' || status === 'degraded' ? 200 : 503).send({ status, checks: parts })
   })
+
+  function decideStatus(parts: Readonly<Record<string, Outcome>>): 'ok' | 'degraded' | 'unavailable' | 'stopping' {
+    if (http.shutdown.hasBegun) return 'stopping'
+    if (Object.keys(needed).some((name) => parts[name] !== 'ok')) return 'unavailable'
+    return Object.values(parts).every((outcome) => outcome === 'ok') ? 'ok' : 'degraded'
+  }
 }
 
 async function outcomeOf(check: Check): Promise<Outcome> {

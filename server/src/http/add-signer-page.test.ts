@@ -43,7 +43,7 @@ describe('addSignerPage', () => {
     const options = { production: false, trustedProxies: [] }
     const server = openHttp(options, { clock: createClock(0), logger: createLogger('silent') })
     await addSignerPage(server, { signerUrl, signerDir })
-    addHealth(server, { database: async () => undefined })
+    addHealth(server, { needed: { database: async () => undefined } })
     await server.register(async (scope) => {
       scope.get('/v1/agents', async () => 'agents')
       scope.post('/console/session', async () => 'session')

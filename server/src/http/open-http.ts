@@ -39,6 +39,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly arrivingBodies: ArrivingBodies
     readonly drainingAnswers: DrainingAnswers
+    /** Whether the process is about to stop. Then it tells load balancers, and closes connections after a response. */
+    readonly shutdown: { hasBegun: boolean }
   }
   interface FastifyRequest {
     /** The body of a request in JSON, as it was received. The parsed body does not have its numbers as they were written. */
@@ -114,6 +116,7 @@ export function openHttp(
   http.decorate('overloadGate', overloadGate)
   http.decorate('arrivingBodies', arrivingBodies)
   http.decorate('drainingAnswers', drainingAnswers)
+  http.decorate('shutdown', { hasBegun: false })
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
   // until the next collection of the old generation (decision 0038).
   http.decorateRequest('ticket', null)
@@ -129,6 +132,7 @@ export function openHttp(
   // These hooks run for every request. With a callback, they cost less than async functions.
   http.addHook('onRequest', (request, reply, done) => {
     void reply.header('Request-Id', request.id).header(...NO_SNIFFING)
+    if (http.shutdown.hasBegun) void reply.header('Connection', 'close')
     if (!namesOneHost(request.raw)) {
       done(new Problem('validation_failed', 'The request must have exactly one Host header.'))
       return

@@ -1,7 +1,7 @@
 import type { FastifyError } from 'fastify'
 import { ChainUnavailable } from '../chain/errors.ts'
 import { DatabaseUnavailable } from '../db/errors.ts'
-import { EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
+import { EnclaveOutOfReach, EnclaveRefused, EnclaveUnavailable } from '../enclave/errors.ts'
 import { JSON_LEVELS_MAX } from '../lib/parse-json.ts'
 import { Problem, problem } from '../values/problem.ts'
 import { invalidRequest } from '../values/invalid-request.ts'
@@ -30,6 +30,8 @@ function unavailable(cause?: unknown): Problem {
   return new Problem('unavailable', MESSAGES.unavailable, { cause, retryAfterSeconds: UNAVAILABLE_RETRY_AFTER_SECONDS })
 }
 
+const UNAVAILABLE = [DatabaseUnavailable, ChainUnavailable, EnclaveOutOfReach]
+
 /** Created once, because it has to be cheap to turn a request away. */
 const TURNED_AWAY = unavailable()
 
@@ -40,7 +42,7 @@ const TURNED_AWAY = unavailable()
 export function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error
   if (error instanceof TurnedAway) return TURNED_AWAY
-  if (error instanceof DatabaseUnavailable || error instanceof ChainUnavailable) return unavailable(error)
+  if (UNAVAILABLE.some((kind) => error instanceof kind)) return unavailable(error)
   if (error instanceof EnclaveUnavailable || error instanceof EnclaveRefused) {
     return problem('privy_call_failed', { cause: error })
   }

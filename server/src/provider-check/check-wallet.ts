@@ -1,4 +1,4 @@
-import { ABSENT_WALLET_PATH } from '../enclave/privy/open-enclave.ts'
+import { ABSENT_WALLET_PATH } from '../enclave/privy/enclave-client.ts'
 import { compareWithTerms, toRules } from '../enclave/privy/terms.ts'
 import { parseAddress } from '../values/address.ts'
 import { expiryOf, compare, termsOf, type CheckGrant, type CheckRun, type CheckWallet } from './check-run.ts'

@@ -379,6 +379,9 @@ export function grantExpired(expiresAt: Date): Problem {
   return problem('permission_expired', { details: { expires_at: expiresAt.toISOString() } })
 }
 
+/** So short that a single lost response costs little, and so long that an outage is not made worse by retries. */
+const CALL_FAILED_RETRY_AFTER_SECONDS = 2
+
 /**
  * Returns the 500 `privy_call_failed` for a payment that is recorded but whose outcome is unknown. The message says
  * whether a retry is safe. It contains the payment's id, so that a caller without an idempotency key can read the
@@ -396,5 +399,6 @@ export function paymentCallFailed(
     code: 'privy_call_failed',
     cause,
     details: { payment_id: id },
+    ...(idempotencyKey === null ? {} : { retryAfterSeconds: CALL_FAILED_RETRY_AFTER_SECONDS }),
   })
 }

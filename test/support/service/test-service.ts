@@ -45,10 +45,9 @@ export async function openTestService(
   const front = await openFront(`http://127.0.0.1:${service.ports[0]}`)
   const { url } = front
   const contract = await openContractCheck()
-  let stopped: Promise<void> | null = null
   return {
     ...given,
-    service: { ...service, stop: () => (stopped ??= service.stop()) },
+    service,
     url,
     front,
     contract,
@@ -73,7 +72,9 @@ export async function openTestService(
     },
     async close() {
       await front.close()
-      await (stopped ?? service.stop())
+      // The second call ends the delay of a stop that has one.
+      void service.stop()
+      await service.stop()
       await given.close()
     },
   }

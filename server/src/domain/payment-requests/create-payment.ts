@@ -24,7 +24,8 @@ export type PaymentOutcome =
  * `resumePayment` finds it out first (D21, D23). The key is looked up before any limit is checked, so a retry gets its
  * payment even if a new request would now be refused.
  *
- * Throws `ChainUnavailable` if the chain cannot be read; then nothing is recorded. Throws 500 `privy_call_failed` if
+ * Throws `ChainUnavailable` if the chain cannot be read, and `EnclaveOutOfReach` if the enclave has been out of reach for
+ * some seconds; then nothing is recorded. Throws 500 `privy_call_failed` if
  * the enclave did not send the payment or its response was lost.
  *
  * Calls `onSubmit` when the request mostly waits for the enclave from then on: it has a reserved payment that is now

@@ -96,7 +96,7 @@ describe('decideAdmission', () => {
 
   test('an unknown balance is reported only if every other check has passed', () => {
     const balance = new ChainUnavailable('no node responds')
-    assert.deepEqual(decide({ balance }), { kind: 'balance_unknown', error: balance })
+    assert.deepEqual(decide({ balance }), { kind: 'out_of_reach', error: balance })
     assert.equal(refusalOf({ balance, used: ALLOWANCE }).code, 'plan_cap_exceeded')
   })
 

@@ -1,5 +1,6 @@
 import type { BalanceSnapshot } from '../../chain/balance-snapshots.ts'
-import { ChainUnavailable } from '../../chain/errors.ts'
+import type { ChainUnavailable } from '../../chain/errors.ts'
+import type { EnclaveOutOfReach } from '../../enclave/errors.ts'
 import type { Address } from '../../values/address.ts'
 import { formatCoin, type GasFunds } from '../../values/gas.ts'
 import { formatAmount, type MicroUsdc } from '../../values/money.ts'
@@ -12,8 +13,8 @@ import type { PaymentRequest } from './payment-request.ts'
 
 /** What a wallet has, as it was read from the chain. */
 export interface PayerFunds {
-  /** The error if the chain could not be read. */
-  readonly balance: BalanceSnapshot | ChainUnavailable
+  /** The error if the chain could not be read, or if the enclave is out of reach. */
+  readonly balance: BalanceSnapshot | ChainUnavailable | EnclaveOutOfReach
   /**
    * How much native coin the wallet has, and how much it needs for gas. Null if the wallet pays no gas, or if the chain
    * could not be read.
@@ -47,8 +48,8 @@ export type AdmissionDecision =
   | Allowed
   /** A payment with this idempotency key already exists. */
   | { readonly kind: 'existing'; readonly payment: Payment }
-  /** The balance could not be read. Every other check has passed. */
-  | { readonly kind: 'balance_unknown'; readonly error: ChainUnavailable }
+  /** The chain or the enclave is out of reach. Every other check has passed. */
+  | { readonly kind: 'out_of_reach'; readonly error: ChainUnavailable | EnclaveOutOfReach }
   | Refused
 
 export interface Allowed {
@@ -99,7 +100,7 @@ export function decideAdmission(
   if (enclaveWalletId === null) return refused({ code: 'wallet_not_found' })
   if (grant === null) return refused({ code: 'permission_not_found' })
   const request = { ...asked, contract }
-  const balanceMicro = balance instanceof ChainUnavailable ? null : balance.balanceMicro
+  const balanceMicro = balance instanceof Error ? null : balance.balanceMicro
   const refusal =
     decideLimits(grant, { request, spent24hMicro, now }) ??
     decideAllowance(PLANS[facts.plan].monthlyAllowance, used, now) ??
@@ -111,7 +112,7 @@ export function decideAdmission(
       asked.amountMicro > dailyCapMicro ? null : spent24hMicro + asked.amountMicro - dailyCapMicro,
     )
   }
-  if (balance instanceof ChainUnavailable) return { kind: 'balance_unknown', error: balance }
+  if (balance instanceof Error) return { kind: 'out_of_reach', error: balance }
   return { kind: 'allowed', grant, enclaveWalletId, facts, balance }
 }
 

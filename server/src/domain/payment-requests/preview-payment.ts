@@ -34,7 +34,8 @@ export type PaymentPreview =
  * Decides on a payment request as `createPayment` does, with the same checks in the same order. Reserves and records
  * nothing (D55). Takes no lock, so the result can be out of date at once: another payment may use what is left.
  *
- * Throws `ChainUnavailable` if every other check has passed and the chain cannot be read.
+ * If every other check has passed, throws `ChainUnavailable` if the chain cannot be read, and `EnclaveOutOfReach` if the
+ * enclave is out of reach.
  */
 export async function previewPayment(ctx: Context, request: PaymentRequest): Promise<PaymentPreview> {
   if (!mayPayAs(request, request.agentId)) {
@@ -59,7 +60,7 @@ async function toPreview(ctx: Context, request: PaymentRequest, decision: Admiss
     }
     case 'refused':
       return { kind: 'refused', refusal: await findRefusalDetails(ctx, request, decision) }
-    case 'balance_unknown':
+    case 'out_of_reach':
       throw decision.error
     case 'existing':
       return decision

@@ -37,7 +37,8 @@ export type ReservedRequest =
  * - The database was restored while this process went on. So the ledger is compared with the chain again.
  * - The payment may have been made before the database was restored from a backup. So it is looked up first (D96).
  *
- * Throws `ChainUnavailable` if every other check has passed and the chain cannot be read.
+ * If every other check has passed, throws `ChainUnavailable` if the chain cannot be read, and `EnclaveOutOfReach` if the
+ * enclave is out of reach.
  */
 export async function reserveRequest(ctx: Context, asked: PaymentRequest): Promise<ReservedRequest> {
   let request = asked
@@ -55,7 +56,7 @@ export async function reserveRequest(ctx: Context, asked: PaymentRequest): Promi
         return { ...reservation, accepted }
       case 'existing':
         return reservation
-      case 'balance_unknown':
+      case 'out_of_reach':
         throw reservation.error
       case 'refused':
         if (!isFirst || reservation.refusal.code !== 'insufficient_balance')

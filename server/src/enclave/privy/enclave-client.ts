@@ -7,6 +7,7 @@ import { createBoundedFetch } from './bounded-fetch.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../errors.ts'
 import { readErrorResponse, readFailure, type Failure } from './failure.ts'
+import { createReach } from './reach.ts'
 import { createRequestBudget } from './request-budget.ts'
 import { createSignerKeyParser } from './signer-key.ts'
 
@@ -18,6 +19,11 @@ export type EnclaveOptions = {
   /** The time limit of one request, including the body of its response. */
   readonly timeoutMs: number
 }
+
+/** The path of a well-formed id that no wallet has. The provider answers with 404 only if the credentials are right. */
+export const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
+/** How long a payment waits while the process finds out whether the enclave is in reach again. */
+const PROBE_MS_MAX = 2_000
 
 export type EnclaveClient = ReturnType<typeof createEnclaveClient>
 
@@ -35,10 +41,18 @@ export function createEnclaveClient(
   const { fetch: boundedFetch, close } = createBoundedFetch(apiUrl)
   const enclaveClock = createEnclaveClock({ clock, logger })
   const budget = createRequestBudget(places)
+  const reach = createReach(
+    () => fetch(`${apiUrl}${ABSENT_WALLET_PATH}`, { headers, signal: AbortSignal.timeout(PROBE_MS_MAX) }),
+    { clock, logger },
+  )
 
   async function fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const sentAt = clock.now()
-    const response = await boundedFetch(input, init)
+    const response = await boundedFetch(input, init).catch((error: unknown) => {
+      reach.observe(null)
+      throw error
+    })
+    reach.observe(response.status)
     enclaveClock.observe(response.headers.get('date'), { sentAt, receivedAt: clock.now() })
     if (response.status === 429 || response.status === 503) {
       const retryAfterMs = parseRetryAfterMs(response.headers)
@@ -93,6 +107,7 @@ export function createEnclaveClient(
     sdk,
     clock: enclaveClock,
     budget,
+    reach,
     parseSignerKey: createSignerKeyParser(),
     call,
     getJson,

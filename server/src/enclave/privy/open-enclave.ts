@@ -5,16 +5,13 @@ import type { Enclave } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
 import { createWithSlots } from './create-with-slots.ts'
 import { describeWallet } from './describe-wallet.ts'
-import { createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
+import { ABSENT_WALLET_PATH, createEnclaveClient, type EnclaveOptions } from './enclave-client.ts'
 import { compareRecord, readOwners, readRules } from './read-record.ts'
 import { prepareOwners, prepareRules } from './request-to-sign.ts'
 import { prepareTransfer, sendTransfer } from './send-transfer.ts'
 import { signAuthorization } from './sign-authorization.ts'
 import { sameRules, toRules } from './terms.ts'
 import { awaitTxHash, findTransfer } from './transactions.ts'
-
-/** The path of a well-formed id that no wallet has. The provider answers with 404 only if the credentials are right. */
-export const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
 
 /** Opens the only connection to the enclave. @throws TypeError for an `apiUrl` that cannot be signed. */
 export function openEnclave(
@@ -49,6 +46,7 @@ export function openEnclave(
     findTransfer: async (referenceId, workspaceId) => findTransfer(client, referenceId, workspaceId),
     awaitTxHash: async (transactionId, wait) => awaitTxHash(client, transactionId, wait),
     toEnclaveTime: client.clock.toEnclaveTime,
+    requireInReach: async () => client.reach.requireInReach(),
     checkReachable,
     close: client.close,
   }
