@@ -99,9 +99,12 @@ try {
     await delay(BEFORE_MS)
     page.take()
     const pageTold = new Promise<number>((resolve) => {
-      page.incoming.on('data', () => {
-        if (page.events.some(({ data }) => JSON.stringify(data).includes('grants'))) resolve(performance.now())
-      })
+      const listen = (): void => {
+        if (!page.events.some(({ data }) => JSON.stringify(data).includes('grants'))) return
+        page.incoming.off('data', listen)
+        resolve(performance.now())
+      }
+      page.incoming.on('data', listen)
     })
     const heard = receiver.arrivals.length
     const askedAt = performance.now()
