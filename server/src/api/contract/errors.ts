@@ -80,7 +80,10 @@ export function describeResponses(errors: readonly ErrorName[]): Readonly<Record
         examples: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
       }
       const headers = Object.fromEntries(
-        headersOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
+        [...headersOf(status), ...(names.includes('privy_call_failed') ? ['Retry-After'] : [])].map((name) => [
+          name,
+          { $ref: `#/components/headers/${name}` },
+        ]),
       )
       const description = STATUS_DESCRIPTIONS[status] ?? ''
       return [status, { description, headers, content: { 'application/json': content } }]

@@ -61,7 +61,6 @@ export function headersOf(status: number, extra: readonly HeaderName[] = []): re
     case 403:
       return ['Request-Id', 'WWW-Authenticate', ...AUTHENTICATED]
     case 429:
-    case 500:
     case 503:
       return ['Request-Id', 'Retry-After', ...AUTHENTICATED]
     default:
