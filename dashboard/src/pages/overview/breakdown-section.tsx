@@ -1,6 +1,8 @@
 import type { Spending } from '@bursar/server/src/console/contract/overview.ts'
 import { Section } from '../../components/section.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
+import { TextLink } from '../../components/text-link.tsx'
+import { useWorkspace } from '../workspace/use-workspace.ts'
 import { BY_CHOICES, toSearch, type Choice } from '../spending/period.ts'
 import { SpendingTable } from '../spending/spending-table.tsx'
 
@@ -11,9 +13,17 @@ interface BreakdownSectionProps {
 
 /** Where the money goes: by agent, recipient, wallet or website, beside the period before. */
 export function BreakdownSection({ spending, choice }: BreakdownSectionProps) {
-  const { by, rows } = spending
+  const { to } = useWorkspace()
+  const { by, rows, start, end } = spending
   return (
-    <Section title="Where it goes">
+    <Section
+      title="Where it goes"
+      actions={
+        <TextLink to={`${to('payments')}?${new URLSearchParams({ from: start, to: end })}`}>
+          All payments of these days
+        </TextLink>
+      }
+    >
       <div className="flex min-w-0">
         <SegmentedLinks
           label="Spending by"

@@ -7,7 +7,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { TimeText } from '../../components/time-text.tsx'
 import { PaymentBadge } from '../payments/payment-badge.tsx'
 import { PayeeText } from '../payments/payee-text.tsx'
-import { SenderText } from '../wallets/sender-text.tsx'
+import { SenderText } from '../payments/sender-text.tsx'
 import { WalletText } from '../workspace/wallet-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 

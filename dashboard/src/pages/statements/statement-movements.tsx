@@ -12,6 +12,7 @@ import { formatAmount, fromMicro, toMicro } from '../../format/amount.ts'
 import { formatResource } from '../../format/format-resource.ts'
 import { formatUtcTime, MOVEMENT_TEXTS } from '../../format/statement-text.ts'
 import { RecipientText } from '../payments/recipient-text.tsx'
+import { SenderText } from '../payments/sender-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** More rows than this would make the page slow. The file has all of them. */
@@ -88,9 +89,15 @@ function columnsOf({ gas }: Statement, to: (...parts: readonly string[]) => stri
     {
       title: 'From or to',
       isLong: true,
-      render: ({ counterparty, resource }) => (
+      render: ({ type, counterparty, resource }) => (
         <TruncatedText title={resource ?? undefined}>
-          {resource === null ? <RecipientText address={counterparty} /> : <bdi>{formatResource(resource)}</bdi>}
+          {resource !== null ? (
+            <bdi>{formatResource(resource)}</bdi>
+          ) : type === 'deposit' ? (
+            <SenderText address={counterparty} />
+          ) : (
+            <RecipientText address={counterparty} />
+          )}
         </TruncatedText>
       ),
     },

@@ -13,7 +13,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { QueryState } from '../../components/query-state.tsx'
 import { formatShortAddress } from '../../format/address.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
-import { SenderText } from './sender-text.tsx'
+import { SenderText } from '../payments/sender-text.tsx'
 
 /** The deposits of a wallet, latest first. */
 export function DepositsSection({ address }: { readonly address: string }) {

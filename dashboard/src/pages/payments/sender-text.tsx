@@ -1,4 +1,4 @@
-import { RecipientText } from '../payments/recipient-text.tsx'
+import { RecipientText } from './recipient-text.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 /** Transfers of newly minted USDC come from this address. */
