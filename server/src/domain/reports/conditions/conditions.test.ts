@@ -50,7 +50,7 @@ describe('a condition', () => {
     ['a purchase that was not delivered', { undelivered: { count: 2, since: NOW } }, ['purchase_undelivered']],
     [
       'repeated refusals',
-      { refusals: [{ agentId: 'buyer', code: 'daily_cap_exceeded', times: 3, id: 'ref_1' }] },
+      { refusals: [{ agentId: 'buyer', code: 'daily_cap_exceeded', times: 3 }] },
       ['refusals_repeat'],
     ],
     ['an endpoint that fails since half an hour', endpoint({ failingSince: from(-0.5) }), ['webhook_failing']],
@@ -96,6 +96,16 @@ test('a condition says what it is about, with numbers, and where it leads', () =
       filter: {},
     },
   ])
+})
+
+test('requests that are rejected again and again lead to their list', () => {
+  const [condition] = checkConditions({
+    ...QUIET,
+    refusals: [{ agentId: 'buyer', code: 'daily_cap_exceeded', times: 3 }],
+  })
+  const [item] = condition?.items ?? []
+  assert.deepEqual(item?.page, ['payments'])
+  assert.deepEqual(item?.filter, { status: 'refused', agent: 'buyer', reason: 'daily_cap_exceeded' })
 })
 
 test('a condition names a few things and counts the others, and what waits for the reader comes first', () => {

@@ -48,8 +48,6 @@ export interface RepeatedRefusal {
   readonly agentId: string
   readonly code: string
   readonly times: number
-  /** The newest of them. */
-  readonly id: string
 }
 
 /** A grant that waits for an owner's signature. */
@@ -204,12 +202,12 @@ const CONDITIONS: readonly Condition[] = [
     advice: 'The agent keeps asking for something that it may not do. Change its grant, or stop the agent.',
     all: ['payments'],
     find: ({ refusals }) =>
-      refusals.map(({ agentId, code, times, id }) => ({
+      refusals.map(({ agentId, code, times }) => ({
         name: agentId,
         text: `${countOf(times, 'request', REFUSALS_READ_MAX)} rejected in the last 24 hours: ${REASONS[code] ?? code.replaceAll('_', ' ')}`,
         at: null,
-        page: ['refusals', id],
-        filter: {},
+        page: ['payments'],
+        filter: { status: 'refused', agent: agentId, reason: code },
       })),
   },
   {

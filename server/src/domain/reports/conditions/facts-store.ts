@@ -15,7 +15,7 @@ interface Place {
 
 const refusalsText = textOfMode(
   'list_repeated_refusals',
-  (mode) => `select agent_id, code, count(*) as times, max(id) as id from (
+  (mode) => `select agent_id, code, count(*) as times from (
       select id, agent_id, code from payment_refusals where workspace_id = $1 and mode = ${mode} and id >= $2
       order by id desc limit $3
     ) newest
@@ -39,8 +39,8 @@ export function listRepeatedRefusals(
     ...refusalsText(mode),
     values: [workspaceId, from, readMax, timesMin, limit],
     read: all(
-      { agent_id: refusals.agent_id, code: refusals.code, times: computed.int8, id: computed.text },
-      ({ agent_id: agentId, code, times, id }) => ({ agentId, code, times: Number(times), id }),
+      { agent_id: refusals.agent_id, code: refusals.code, times: computed.int8 },
+      ({ agent_id: agentId, code, times }) => ({ agentId, code, times: Number(times) }),
     ),
   }
 }
