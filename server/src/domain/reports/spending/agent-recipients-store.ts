@@ -1,6 +1,7 @@
 import { textOfMode } from '../../../db/bounded-scan-query.ts'
 import { computed, nullable } from '../../../db/column.ts'
 import { all, type Query } from '../../../db/query.ts'
+import { tables } from '../../../db/tables.ts'
 import type { Mode } from '../../../values/mode.ts'
 import type { SpendingRow } from './spending.ts'
 
@@ -19,7 +20,7 @@ export interface AgentRecipientsRange {
 
 const RECIPIENT_ROW = {
   name: nullable(computed.text),
-  label: nullable(computed.text),
+  label: nullable(tables.recipients.label),
   spent: computed.numeric,
   previous: computed.numeric,
   payments: computed.numeric,
