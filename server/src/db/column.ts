@@ -16,8 +16,8 @@ export interface Column<Value> {
 export interface ColumnValues {
   readonly bool: boolean
   readonly bytea: Buffer
-  /** Not used: the driver converts a date to midnight in local time. Statements return `to_char(…)` instead. */
-  readonly date: Date
+  /** As YYYY-MM-DD (see `TYPES` in `database.ts`). */
+  readonly date: string
   readonly int2: number
   readonly int4: number
   /** A string, because not every 64-bit integer fits a number. */

@@ -64,6 +64,10 @@ export const PLANNER_SETTINGS: SessionSettings = {
   jit: 'off',
 }
 
+/** Dates stay text. The driver would convert them to midnight in local time. */
+const TYPES = new pg.TypeOverrides()
+TYPES.setTypeParser(pg.types.builtins.DATE, String)
+
 /**
  * A write that a power failure may undo, such as a rate counter. It does not wait for the disk, and uses the connections
  * of `read`, so that many of these writes need few connections.
@@ -118,6 +122,7 @@ export class Database {
         query_timeout: ANSWER_TIMEOUT_MS,
         keepAlive: true,
         application_name: 'bursar',
+        types: TYPES,
       },
       settings: {
         ...PLANNER_SETTINGS,

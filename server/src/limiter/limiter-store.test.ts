@@ -163,7 +163,7 @@ function countRequests(
   return {
     name: 'test_count_requests',
     text: `with counted as (${countRequestsOf(`select subject, time from ${given}`)})
-      select (select hits from counted where counted.subject = given.subject) as hits
+      select (select array_to_string(hits, ',') from counted where counted.subject = given.subject) as hits
       from unnest($1::bytea[]) with ordinality as given (subject, n) order by n`,
     values: [requests.map(({ subject }) => subject), ...countLimits(bucket), requests.map(({ now }) => now.getTime())],
     read: rowsOf({ hits: nullable(computed.text) }, (rows) =>

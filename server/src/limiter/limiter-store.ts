@@ -7,6 +7,12 @@ import { BUCKETS, rateState, type Bucket, type RateState } from './bucket.ts'
 const HITS_ROW = { hits: computed.text }
 
 /**
+ * The column of `HITS_ROW`, for the statements that include a counting statement. It is not computed by that statement
+ * itself, because Citus allows only immutable functions after `returning`.
+ */
+export const HITS_COLUMN = `array_to_string(hits, ',') as hits`
+
+/**
  * Creates the windows of a subject, one per bucket. The subject identifies an API key or a connection. A subject
  * without windows is never counted, so a request with an invalid credential adds no row.
  */
@@ -51,11 +57,11 @@ export function countRequestsOf(requests: string): string {
   insert into rate_windows as w (subject, bucket, hits)
   select subject, $2, array[time] from (${requests}) as requests order by subject
   on conflict (subject, bucket) do update
-    set hits = (w.hits || excluded.hits)[cardinality(w.hits) + 2 - $4::int :]
+    set hits = ${lastHits('$4')}
     where cardinality(w.hits) < $4::int
       or w.hits[cardinality(w.hits) + 1 - $4::int] <= excluded.hits[1] - $3::bigint
       or w.hits[cardinality(w.hits) + 1 - $4::int] >= excluded.hits[1] + $3::bigint
-  returning subject, array_to_string(hits, ',') as hits`
+  returning subject, hits`
 }
 
 /** Returns the parameters $2 to $4 of `countRequestsOf`. */
@@ -76,7 +82,7 @@ export function readCounted(hits: string | null, bucket: Bucket, now: Date): Rat
 export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed = false): Query<RateState> {
   return {
     name: 'find_rate_window',
-    text: `select array_to_string(hits, ',') as hits from rate_windows where subject = $1 and bucket = $2`,
+    text: `select ${HITS_COLUMN} from rate_windows where subject = $1 and bucket = $2`,
     values: [subject, bucket],
     read: rowsOf(HITS_ROW, ([row]) => rateState(BUCKETS[bucket], toTimes(row?.hits ?? ''), allowed, now)),
   }
@@ -88,6 +94,15 @@ export function findWindow(subject: Buffer, bucket: Bucket, now: Date, allowed =
  */
 export function lastCountOf(subject: string): string {
   return `(select max(hit) from rate_windows, unnest(hits) as hit where rate_windows.subject = ${subject})`
+}
+
+/**
+ * Returns SQL for the timestamps of a window and of the new request, but only the last ones. `limit` is the parameter
+ * that says how many. The empty array at the end changes nothing. Without it, Citus 13.2.2 crashes: in an assignment, it
+ * takes a slice at the top of the expression for the array's element that is assigned.
+ */
+function lastHits(limit: string): string {
+  return `(w.hits || excluded.hits)[cardinality(w.hits) + 2 - ${limit}::int :] || '{}'::bigint[]`
 }
 
 /** Converts the value of the SQL from `lastCountOf` to a time. */
@@ -103,7 +118,7 @@ export function countAttempt(subject: Buffer, bucket: AttemptBucket, now: Date):
   const attempt = 'select $4::bytea as subject, $5::int8 as time, $6::timestamptz as row_end'
   return {
     name: 'count_attempt',
-    text: `with counted as (${countAttemptsOf(attempt)}) select hits from counted`,
+    text: `with counted as (${countAttemptsOf(attempt)}) select ${HITS_COLUMN} from counted`,
     values: [...attemptLimits(bucket), subject, now.getTime(), attemptRowEnd(bucket, now)],
     read: firstOrNull(HITS_ROW, (row) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row.hits), true, now)),
   }
@@ -121,11 +136,11 @@ export function countAttemptsOf(attempts: string): string {
       insert into attempt_windows as w (subject, bucket, hits, expires_at)
       select subject, $1, array[time], row_end from (${attempts}) as attempts order by subject
       on conflict (subject, bucket) do update
-        set hits = (w.hits || excluded.hits)[cardinality(w.hits) + 2 - $3::int :], expires_at = excluded.expires_at
+        set hits = ${lastHits('$3')}, expires_at = excluded.expires_at
         where cardinality(w.hits) < $3::int
           or w.hits[cardinality(w.hits) + 1 - $3::int] <= excluded.hits[1] - $2::bigint
           or w.hits[cardinality(w.hits) + 1 - $3::int] >= excluded.hits[1] + $2::bigint
-      returning subject, array_to_string(hits, ',') as hits`
+      returning subject, hits`
 }
 
 /** Returns the parameters $1 to $3 of `countAttemptsOf`. */
@@ -138,7 +153,7 @@ export function attemptLimits(bucket: AttemptBucket): readonly unknown[] {
 export function findAttempts(subject: Buffer, bucket: AttemptBucket, now: Date): Query<RateState> {
   return {
     name: 'find_attempts',
-    text: `select array_to_string(hits, ',') as hits from attempt_windows where subject = $1 and bucket = $2`,
+    text: `select ${HITS_COLUMN} from attempt_windows where subject = $1 and bucket = $2`,
     values: [subject, bucket],
     read: rowsOf(HITS_ROW, ([row]) => rateState(ATTEMPT_LIMITS[bucket], toTimes(row?.hits ?? ''), false, now)),
   }

@@ -3,7 +3,7 @@ import { POSTPONED } from '../../db/batcher.ts'
 import { countChanged, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
+import { countLimits, countRequestsOf, HITS_COLUMN, readCounted } from '../../limiter/limiter-store.ts'
 import { toScopes, type Scope } from '../../values/scope.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { toPlan } from '../workspaces/workspaces-store.ts'
@@ -72,7 +72,7 @@ export function countTokenRequests(
         'select distinct on (rate_subject) rate_subject as subject, time from live where has_scope order by rate_subject, n',
       )})
       select n, workspace_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
-        slug, name, plan, created_by, has_scope, hits
+        slug, name, plan, created_by, has_scope, ${HITS_COLUMN}
       from live left join counted on counted.subject = live.rate_subject
       order by n`,
     values: [

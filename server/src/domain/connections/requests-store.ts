@@ -2,7 +2,7 @@ import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts
 import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { attemptRowEnd, type AttemptBucket } from '../../limiter/attempts.ts'
-import { attemptLimits, countAttemptsOf } from '../../limiter/limiter-store.ts'
+import { attemptLimits, countAttemptsOf, HITS_COLUMN } from '../../limiter/limiter-store.ts'
 import { toScopes } from '../../values/scope.ts'
 import type { AuthorizationRequest } from './authorization-request.ts'
 import { identityHostOf, type Client, type ClientKind } from './client.ts'
@@ -98,7 +98,7 @@ export function findClientsAndCount(bucket: AttemptBucket, attempts: readonly Cl
           as asked (client_id, subject, time, row_end, n)
         cross join lateral (select ${CLIENT_COLUMNS} from oauth_clients where id = asked.client_id offset 0) client
       ), counted as (${countAttemptsOf('select subject, time, row_end from found')})
-      select n, ${CLIENT_COLUMNS}, hits from found left join counted on counted.subject = found.subject`,
+      select n, ${CLIENT_COLUMNS}, ${HITS_COLUMN} from found left join counted on counted.subject = found.subject`,
     values: [
       ...attemptLimits(bucket),
       attempts.map(({ id }) => id),

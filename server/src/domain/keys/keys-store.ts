@@ -2,7 +2,7 @@ import { computed, listOf, nullable, pick, type RowOf } from '../../db/column.ts
 import { all, changed, firstOrNull, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Bucket, RateState } from '../../limiter/bucket.ts'
-import { countLimits, countRequestsOf, readCounted } from '../../limiter/limiter-store.ts'
+import { countLimits, countRequestsOf, HITS_COLUMN, readCounted } from '../../limiter/limiter-store.ts'
 import { MODES, type Mode } from '../../values/mode.ts'
 import { SCOPES, toScopes, type Scope } from '../../values/scope.ts'
 import { rolesWith, type Right } from '../../values/role.ts'
@@ -123,7 +123,7 @@ export function countKeyRequests(
         cross join lateral (select slug, name, plan, created_by from workspaces where id = k.workspace_id offset 0) a
       ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope and (held_at is null or confirmed_at is not null)')})
       select n, id, workspace_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, slug, name, plan,
-        created_by, has_scope, hits
+        created_by, has_scope, ${HITS_COLUMN}
       from found left join counted on counted.subject = found.secret_hash`,
     values: [
       requests.map(({ secretHash }) => secretHash),

@@ -1,4 +1,4 @@
-import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
+import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
 import { changed, countChanged, firstOrNull, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
@@ -29,7 +29,7 @@ export interface LookupResult {
 
 const { payments } = tables
 
-const STORED_ROW = {
+export const PAYMENT_ROW = {
   ...pick(payments, 'workspace_id', 'mode', 'id'),
   kind: narrow<PaymentKind>(payments.kind),
   ...pick(payments, 'agent_id', 'grant_id'),
@@ -44,13 +44,11 @@ const STORED_ROW = {
   sender_nonce: payments.sender_nonce,
   pending_reason: narrow<PendingReason>(payments.pending_reason),
   ...pick(payments, 'first_block', 'searched_block', 'lookups', 'mined_block', 'mined_block_hash', 'log_index'),
-  ...pick(payments, 'gas_wei', 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
+  ...pick(payments, 'gas_wei', 'allowance_month', 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
   authorization_nonce: narrow<Hex>(payments.authorization_nonce),
 }
 
-export const PAYMENT_ROW = { ...STORED_ROW, allowance_month: nullable(computed.text) }
-
-export const PAYMENT_COLUMNS = `${listOf(STORED_ROW)}, to_char(allowance_month, 'YYYY-MM-DD') as allowance_month`
+export const PAYMENT_COLUMNS = listOf(PAYMENT_ROW)
 
 export const IDEMPOTENCY_INDEX = 'payments_by_idempotency_key'
 export const AUTHORIZATION_INDEX = 'payments_by_authorization'
