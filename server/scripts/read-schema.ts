@@ -43,7 +43,7 @@ export interface Constraint {
 }
 
 const TABLES = `select c.oid::int4, c.relname as name, coalesce(c.reloptions, '{}') as options
-  from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname collate "C"`
+  from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by c.relname collate "C"`
 const COLUMNS = `select a.attrelid::int4 as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as declared,
     case when t.typelem <> 0 and t.typlen = -1 then e.typname || '[]' else t.typname end as type,
     not a.attnotnull as "isNullable", pg_get_expr(d.adbin, d.adrelid) as default, (
@@ -57,20 +57,25 @@ const COLUMNS = `select a.attrelid::int4 as table, a.attname as name, format_typ
   left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attnum > 0 and not a.attisdropped order by a.attnum`
 const CONSTRAINTS = `select conrelid::int4 as table, conname as name, contype as kind, pg_get_constraintdef(oid) as definition
-  from pg_constraint where connamespace = 'public'::regnamespace and contype in ('p', 'u', 'c', 'f')
+  from pg_constraint where connamespace = current_schema()::regnamespace and contype in ('p', 'u', 'c', 'f')
   order by position(contype in 'pucf'), conname collate "C"`
-const INDEXES = `select i.indrelid::int4 as table, pg_get_indexdef(i.indexrelid) as definition
+const INDEXES = `select i.indrelid::int4 as table, ${withoutSchema('pg_get_indexdef(i.indexrelid)')} as definition
   from pg_index i join pg_class c on c.oid = i.indexrelid
-  where c.relnamespace = 'public'::regnamespace
+  where c.relnamespace = current_schema()::regnamespace
     and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid and k.contype in ('p', 'u'))
   order by c.relname collate "C"`
-const TRIGGERS = `select tgrelid::int4 as table, pg_get_triggerdef(oid) as definition
+const TRIGGERS = `select tgrelid::int4 as table, ${withoutSchema('pg_get_triggerdef(oid)')} as definition
   from pg_trigger where not tgisinternal order by tgname collate "C"`
-const FUNCTIONS = `select pg_get_functiondef(oid) as definition
-  from pg_proc where pronamespace = 'public'::regnamespace order by proname collate "C"`
+const FUNCTIONS = `select ${withoutSchema('pg_get_functiondef(oid)')} as definition
+  from pg_proc where pronamespace = current_schema()::regnamespace order by proname collate "C"`
 
 const KINDS = { p: 'primary', u: 'unique', c: 'check', f: 'foreign' } as const
 const WORD_PATTERN = /'([^']*)'::text/g
+
+/** Returns SQL that removes the name of the schema from a definition, because the tables may be in any schema. */
+function withoutSchema(definition: string): string {
+  return `replace(${definition}, format(' %I.', current_schema()), ' ')`
+}
 
 /** Reads the schema of a migrated database. */
 export async function readSchema(client: pg.Client): Promise<Schema> {

@@ -34,7 +34,7 @@ export async function readCatalogue(client: pg.Client): Promise<Catalogue> {
   const columns = await client.query<{ key: string; source: string }>(
     `select a.attrelid::int4 || ' ' || a.attnum as key, c.relname || '.' || a.attname as source
       from pg_attribute a join pg_class c on c.oid = a.attrelid
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0`,
+      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attnum > 0`,
   )
   return {
     types: new Map(types.rows.map(({ oid, name }) => [oid, name])),

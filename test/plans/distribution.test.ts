@@ -114,11 +114,11 @@ function listReturned(text: string): string[] {
     .slice(1)
     .map((rest) => {
       let depth = 0
-      const end = [...rest].findIndex((character) => {
-        if (character === '(') depth += 1
-        if (character === ')') depth -= 1
-        return depth < 0
-      })
-      return end < 0 ? rest : rest.slice(0, end)
+      for (let end = 0; end < rest.length; end += 1) {
+        if (rest[end] === '(') depth += 1
+        if (rest[end] === ')') depth -= 1
+        if (depth < 0) return rest.slice(0, end)
+      }
+      return rest
     })
 }

@@ -52,7 +52,7 @@ async function readWorkload(client: pg.Client): Promise<Omit<Workload, 'close'>>
     `select c.relname as name, i.indisprimary as primary, i.indisunique or exists (
         select 1 from pg_constraint f where f.contype = 'f' and f.conrelid = i.indrelid
           and (i.indkey::int2[])[0:cardinality(f.conkey) - 1] operator(pg_catalog.@>) f.conkey) as constraint
-      from pg_index i join pg_class c on c.oid = i.indexrelid where c.relnamespace = 'public'::regnamespace`,
+      from pg_index i join pg_class c on c.oid = i.indexrelid where c.relnamespace = current_schema()::regnamespace`,
   )
   return {
     client,
@@ -67,7 +67,7 @@ async function readWorkload(client: pg.Client): Promise<Omit<Workload, 'close'>>
 async function fill(client: pg.Client, tables: readonly string[]): Promise<void> {
   const { rows: keys } = await client.query<ForeignKey>(
     `select conrelid::regclass::text as table, conname as name, pg_get_constraintdef(oid) as definition
-      from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace`,
+      from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace`,
   )
   // Checking the foreign keys of all rows together costs far less than checking them row by row.
   const withoutKeys = keys.map(({ table, name }) => `alter table ${table} drop constraint ${name}`)
@@ -85,7 +85,7 @@ async function readColumns(client: pg.Client): Promise<Columns> {
   const { rows } = await client.query<{ table: string; columns: string[] }>(
     `select c.relname as table, array_agg(a.attname::text order by a.attnum) as columns
       from pg_attribute a join pg_class c on c.oid = a.attrelid
-      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
+      where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and a.attnum > 0 and not a.attisdropped
       group by c.relname`,
   )
   return new Map(rows.map(({ table, columns }) => [table, columns]))

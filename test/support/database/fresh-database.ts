@@ -7,10 +7,15 @@ import { findTestServer, runOnServer, withServerLock } from './test-server.ts'
 
 const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url)
 /**
+ * The schema of all tables in the databases of tests. It is not `public`, so that the tests find what would work in that
+ * schema only. The databases of sandboxes use `public`.
+ */
+const SCHEMA = 'cell'
+/**
  * The template's name contains a hash of the migrations, because a PostgreSQL server that earlier runs have used may
  * still have a template with older migrations.
  */
-const TEMPLATE = `bursar_template_${hash('sha256', readMigrations()).slice(0, 12)}`
+const TEMPLATE = `bursar_template_${hash('sha256', readMigrations()).slice(0, 12)}_${SCHEMA}`
 /**
  * The number of a lock. It is arbitrary, but the same in every test process. The process that has this lock creates the
  * template.
@@ -35,6 +40,7 @@ export async function createFreshDatabase({ empty = false } = {}): Promise<Fresh
   // `file_copy` copies the template's files. The default strategy writes the template's pages to the log, which takes
   // three times as long.
   await runOnServer(`create database ${name} template ${empty ? 'template0' : TEMPLATE} strategy file_copy`)
+  if (!empty) await useSchema(name)
   return {
     url: databaseUrl(name),
     drop: async () => void (await runOnServer(`drop database ${name} with (force)`)),
@@ -47,11 +53,18 @@ async function makeTemplate(): Promise<void> {
   const unfinished = `${TEMPLATE}_unfinished`
   await runOnServer(`drop database if exists ${unfinished}`)
   await runOnServer(`create database ${unfinished}`)
+  await runUnlimited(databaseUrl(unfinished), `create schema ${SCHEMA}`, [])
+  await useSchema(unfinished)
   await migrate(databaseUrl(unfinished), createClock())
   // The first connection after a migration writes a file with what every later connection loads first. Each copy of the
   // template contains this file. Otherwise, the first connection to each copy would write it.
   await runUnlimited(databaseUrl(unfinished), 'select 1', [])
   await runOnServer(`alter database ${unfinished} rename to ${TEMPLATE}`)
+}
+
+/** Makes the schema the first one in which a database finds tables. A copy of a database does not have this setting. */
+async function useSchema(database: string): Promise<void> {
+  await runOnServer(`alter database ${database} set search_path = ${SCHEMA}`)
 }
 
 function readMigrations(): string {
