@@ -44,6 +44,15 @@ describe('readConfig', () => {
     assert.equal(config.chains.test.chainId, 84532)
   })
 
+  test('a cell has a name of three characters, and statements are planned once unless a setting says otherwise (D95)', () => {
+    assert.equal(readConfig(DEVELOPMENT).cell, null)
+    assert.equal(readConfig({ ...DEVELOPMENT, CELL: 'eu1' }).cell, 'eu1')
+    assert.throws(() => readConfig({ ...DEVELOPMENT, CELL: 'eu-1' }), /CELL must be three letters or digits/)
+    assert.equal(readConfig(DEVELOPMENT).database.planCacheMode, 'force_generic_plan')
+    const citus = { ...DEVELOPMENT, PLAN_CACHE_MODE: 'auto' }
+    assert.equal(readConfig(citus).database.planCacheMode, 'auto')
+  })
+
   test('metrics are served on a port of their own, to this machine only, if a port is set (D75)', () => {
     assert.equal(readConfig(PRODUCTION).metrics, null)
     const set = { ...PRODUCTION, METRICS_PORT: '9464' }

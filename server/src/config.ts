@@ -5,8 +5,11 @@ import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
 import { parseAddress, type Address } from './values/address.ts'
 import { GAS_MODES, type GasMode } from './values/gas.ts'
 import type { Mode } from './values/mode.ts'
+import { parseCell, type Cell } from './values/secret.ts'
 import { SIGN_UP_POLICIES, type SignUpPolicy } from './values/sign-up-policy.ts'
 import { WALLET_SLOTS_MAX } from './values/limits.ts'
+
+const PLAN_CACHE_MODES = ['force_generic_plan', 'auto'] as const
 
 export type ProcessRole = 'all' | 'api' | 'worker'
 
@@ -20,6 +23,13 @@ export interface ChainSettings {
   readonly gas: GasMode
   /** The origin of a block explorer, for links; null if there is none. */
   readonly explorerUrl: string | null
+}
+
+export interface DatabaseSettings {
+  readonly url: string
+  readonly connectionsMax: number
+  /** PostgreSQL's `plan_cache_mode`. Citus cannot plan every statement without the values of its parameters. */
+  readonly planCacheMode: string
 }
 
 /** The settings from the environment, read once. */
@@ -46,13 +56,15 @@ export interface Config {
    * served. If `isRequired` is true, the service does not start unless the folder contains the page.
    */
   readonly signerDir: { readonly path: string; readonly isRequired: boolean } | null
-  readonly database: { readonly url: string; readonly connectionsMax: number }
+  readonly database: DatabaseSettings
   /** Whether the service migrates the database when it starts. If not, it does not start on an older schema (D76). */
   readonly migrates: boolean
   /** The keys that encrypt the secrets in the database (D74), the newest first. Only the newest one encrypts. */
   readonly encryptionKeys: readonly SealingKey[]
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
+  /** The name of this cell, which new API keys and tokens carry; null if there is one cell only (D95). */
+  readonly cell: Cell | null
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /** Who may sign up: anyone, or only people with a valid invitation. */
@@ -125,6 +137,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     database: {
       url: reader.databaseUrl(),
       connectionsMax: reader.integer('DATABASE_CONNECTIONS', 10, { min: 1, max: 200 }),
+      planCacheMode: reader.oneOf('PLAN_CACHE_MODE', PLAN_CACHE_MODES, PLAN_CACHE_MODES[0]),
     },
     migrates: reader.oneOf('MIGRATE', ['on', 'off'], 'on') === 'on',
     encryptionKeys: readEncryptionKeys(reader),
@@ -134,6 +147,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
     chains,
+    cell: reader.cell('CELL'),
     walletSlots: reader.integer('WALLET_SLOTS', WALLET_SLOTS_MAX, { min: 1, max: WALLET_SLOTS_MAX }),
     signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, production ? 'invited' : 'open') as SignUpPolicy,
     faucet: readFaucet(reader, chains.test, production),
@@ -354,6 +368,13 @@ class Reader {
       )
     }
     return text
+  }
+
+  cell(name: string): Cell | null {
+    const text = this.text(name, '')
+    const cell = parseCell(text)
+    if (text !== '' && cell === null) this.faults.push(`${name} must be three letters or digits, such as eu1`)
+    return cell
   }
 
   databaseUrl(): string {

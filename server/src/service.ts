@@ -104,6 +104,7 @@ export function openContext(
     balances: new BalanceSnapshots(clock),
     ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
     webhooksExamined: { hanging: { workspaceId: '', id: '' }, prompt: { workspaceId: '', id: '' } },
+    cell: config.cell,
     walletSlots: config.walletSlots,
     outbound,
     resources,

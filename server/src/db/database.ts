@@ -20,6 +20,8 @@ export interface DatabaseConfig {
    * `GATHERING_CONNECTIONS`, and those of `openReaders`.
    */
   readonly connectionsMax: number
+  /** PostgreSQL's `plan_cache_mode`, if not the one of `PLANNER_SETTINGS`. */
+  readonly planCacheMode?: string
 }
 
 const SHARED_CONNECTIONS = 2
@@ -126,6 +128,7 @@ export class Database {
       },
       settings: {
         ...PLANNER_SETTINGS,
+        ...(config.planCacheMode === undefined ? {} : { plan_cache_mode: config.planCacheMode }),
         statement_timeout: String(STATEMENT_TIMEOUT_MS),
         idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_TIMEOUT_MS),
       },

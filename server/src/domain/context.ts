@@ -12,6 +12,7 @@ import type { Pools } from '../lib/pools.ts'
 import type { Sealer } from '../lib/sealing.ts'
 import type { SharedPoll } from '../lib/shared-poll.ts'
 import type { Mode } from '../values/mode.ts'
+import type { Cell } from '../values/secret.ts'
 import type { BalanceSnapshots } from '../chain/balance-snapshots.ts'
 
 /**
@@ -36,6 +37,8 @@ export interface Context {
   readonly ledger: LedgerMemory
   /** The last webhook endpoint that this process examined, separately for endpoints that hang and for all others. */
   readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly workspaceId: string; readonly id: string }>
+  /** The cell whose name new API keys and tokens carry (D95). Null if the installation has one cell only. */
+  readonly cell: Cell | null
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /**

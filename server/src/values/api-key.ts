@@ -1,5 +1,5 @@
 import { MODES, type Mode } from './mode.ts'
-import { createSecret, isSecret } from './secret.ts'
+import { createSecret, isSecret, type Cell } from './secret.ts'
 
 /**
  * An API key's secret: `svc_<mode>_`, and then the random part that every secret has (D29). It is shown once, and only
@@ -7,8 +7,8 @@ import { createSecret, isSecret } from './secret.ts'
  */
 export type ApiKeySecret = string & { readonly __kind: 'api key secret' }
 
-export function createApiKeySecret(mode: Mode): ApiKeySecret {
-  return createSecret(prefixOf(mode)) as ApiKeySecret
+export function createApiKeySecret(mode: Mode, cell: Cell | null = null): ApiKeySecret {
+  return createSecret(prefixOf(mode), cell) as ApiKeySecret
 }
 
 /** Returns null if the format or the check characters are wrong, which means that we never created this key. */
@@ -18,8 +18,8 @@ export function parseApiKeySecret(text: string): ApiKeySecret | null {
 
 /**
  * The last four characters of a key, by which people recognize it. They are shown and stored in plain text, and still
- * the key cannot be guessed: they are check characters, computed from the key's 43 random characters, so they reveal at
- * most 24 of its 256 random bits.
+ * the key cannot be guessed: they are check characters, computed from the characters before them, so they reveal at most
+ * 24 of the key's random bits.
  */
 export function lastFourOf(secret: ApiKeySecret): string {
   return secret.slice(-4)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { deriveSecret, isSecret } from './secret.ts'
+import { createSecret, deriveSecret, isSecret, parseCell } from './secret.ts'
 
 const PREFIX = 'svc_ort_'
 
@@ -10,23 +10,54 @@ describe('a derived secret', () => {
 
   test('has the format of a random one, also for keys with an extreme result', () => {
     for (let count = 0; count < 1_000; count += 1) {
-      const secret = deriveSecret(PREFIX, key, [String(count)])
+      const secret = deriveSecret(PREFIX, { key, from: [String(count)] })
       assert.ok(isSecret(PREFIX, secret), secret)
     }
   })
 
   test('is the same for the same arguments, and another one if any of them differs', () => {
     const from = ['token', 'client', null, 'a b']
-    assert.equal(deriveSecret(PREFIX, key, from), deriveSecret(PREFIX, key, [...from]))
+    assert.equal(deriveSecret(PREFIX, { key, from }), deriveSecret(PREFIX, { key, from: [...from] }))
     const others = [
-      deriveSecret(PREFIX, key, from),
-      deriveSecret('svc_oat_', key, from).replace('svc_oat_', PREFIX),
-      deriveSecret(PREFIX, randomBytes(32), from),
-      deriveSecret(PREFIX, key, ['token', 'client', '', 'a b']),
-      deriveSecret(PREFIX, key, ['token', 'client', 'a b', null]),
-      deriveSecret(PREFIX, key, ['token', 'client', null, 'a', 'b']),
-      deriveSecret(PREFIX, key, ['tokenclient', '', null, 'a b']),
+      deriveSecret(PREFIX, { key, from }),
+      deriveSecret('svc_oat_', { key, from }).replace('svc_oat_', PREFIX),
+      deriveSecret(PREFIX, { key: randomBytes(32), from }),
+      deriveSecret(PREFIX, { key, from: ['token', 'client', '', 'a b'] }),
+      deriveSecret(PREFIX, { key, from: ['token', 'client', 'a b', null] }),
+      deriveSecret(PREFIX, { key, from: ['token', 'client', null, 'a', 'b'] }),
+      deriveSecret(PREFIX, { key, from: ['tokenclient', '', null, 'a b'] }),
     ].map((secret) => secret.slice(PREFIX.length, -6))
     assert.equal(new Set(others).size, others.length)
+  })
+})
+
+describe('a secret of a cell', () => {
+  const cell = parseCell('eu1')
+  const key = randomBytes(32)
+  const form = /^svc_ort_eu1[0-9A-Za-z]{46}$/
+
+  for (const [kind, create] of [
+    ['random', () => createSecret(PREFIX, cell)],
+    ['derived', (count: number) => deriveSecret(PREFIX, { key, from: [String(count)], cell })],
+  ] as const) {
+    test(`begins with the cell and has the form of every secret, if it is ${kind}`, () => {
+      const secrets = Array.from({ length: 1_000 }, (_, count) => create(count))
+      for (const secret of secrets) {
+        assert.match(secret, form)
+        assert.ok(isSecret(PREFIX, secret), secret)
+      }
+      assert.equal(new Set(secrets).size, secrets.length)
+    })
+  }
+
+  test('has other check characters than a random secret with the same characters would have', () => {
+    const secret = createSecret(PREFIX, cell)
+    const typo = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0')
+    assert.equal(isSecret(PREFIX, typo), false)
+    assert.equal(isSecret(PREFIX, secret.replace('eu1', 'eu2')), false)
+  })
+
+  test('belongs to a cell that is named by three characters', () => {
+    assert.deepEqual(['', 'e', 'eu', 'eu1x', 'eu-', 'äu1'].map(parseCell), [null, null, null, null, null, null])
   })
 })

@@ -23,7 +23,7 @@ import { SCOPES, type Scope } from '../../../server/src/values/scope.ts'
 import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
-type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>
+type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell' | 'successorKey'>
 
 export const REDIRECT_URI = 'https://client.example/callback'
 
@@ -237,6 +237,7 @@ export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => v
   let time = ctx.clock.now().getTime()
   return {
     db: ctx.db,
+    cell: ctx.cell,
     successorKey: ctx.successorKey,
     deferredWrites: ctx.deferredWrites,
     clock: { now: () => new Date(time) },

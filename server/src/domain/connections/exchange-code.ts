@@ -33,7 +33,7 @@ const EXCHANGE_TOGETHER = gathered({
  * refused, it takes three more, to find the reason and to record it.
  */
 export async function exchangeCode(
-  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell'>,
   {
     code,
     clientId,
@@ -46,7 +46,7 @@ export async function exchangeCode(
   const codeHash = hashSecret(code)
   const proof: CodeProof = { clientId, redirectUri, codeChallenge: challengeOf(codeVerifier), resource }
   const now = ctx.clock.now()
-  const created = createTokens(now)
+  const created = createTokens(now, ctx.cell)
   const item = { secretHash: codeHash, ...proof, ...created.stored }
   const atOnce = await issueAtOnce(ctx, EXCHANGE_TOGETHER, item)
   if (atOnce !== null) return toTokens(created, atOnce, null)

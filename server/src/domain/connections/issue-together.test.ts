@@ -29,7 +29,7 @@ const TOGETHER = 20
 const RUNS = 12
 
 type Request = (ctx: Ways) => Promise<Tokens | TokenRefusal>
-type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>
+type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell' | 'successorKey'>
 
 /** Each function prepares a connection, and returns the requests that are then made with it. */
 const SITUATIONS: Readonly<Record<string, (ctx: Ways, seeded: ConnectedClient) => Promise<readonly Request[]>>> = {

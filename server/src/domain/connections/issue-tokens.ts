@@ -1,7 +1,7 @@
 import { isRetryable } from '../../db/errors.ts'
 import type { GatheredQuery } from '../../db/gathered-query.ts'
 import type { Scope } from '../../values/scope.ts'
-import { createSecret, deriveSecret, hashSecret, SECRET_PREFIXES } from '../../values/secret.ts'
+import { createSecret, deriveSecret, hashSecret, SECRET_PREFIXES, type Cell } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
 import type { GrantedTokens } from './issue-at-once-store.ts'
 import { ACCESS_TOKEN_LIFETIME_SECONDS, REFRESH_TOKEN_LIFETIME_MS } from './limits.ts'
@@ -17,8 +17,8 @@ export interface CreatedTokens {
 }
 
 /** Creates a random access token and refresh token. They are valid once they are stored. */
-export function createTokens(now: Date): CreatedTokens {
-  return toCreated(now, createSecret)
+export function createTokens(now: Date, cell: Cell | null): CreatedTokens {
+  return toCreated(now, (prefix) => createSecret(prefix, cell))
 }
 
 /**
@@ -27,11 +27,16 @@ export function createTokens(now: Date): CreatedTokens {
  */
 export function deriveTokens(
   now: Date,
-  { key, refreshToken, request }: { key: Buffer; refreshToken: string; request: RefreshRequest },
+  {
+    key,
+    cell,
+    refreshToken,
+    request,
+  }: { key: Buffer; cell: Cell | null; refreshToken: string; request: RefreshRequest },
 ): CreatedTokens {
   const { clientId, scopes, resource } = request
   const from = [refreshToken, clientId, scopes && [...new Set(scopes)].toSorted().join(' '), resource]
-  return toCreated(now, (prefix) => deriveSecret(prefix, key, from))
+  return toCreated(now, (prefix) => deriveSecret(prefix, { key, from, cell }))
 }
 
 function toCreated(now: Date, create: (prefix: string) => string): CreatedTokens {

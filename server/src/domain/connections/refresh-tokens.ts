@@ -33,7 +33,7 @@ const REFRESH_TOGETHER = gathered({ isDurable: true, keyOf: () => null, queryOf:
  * refresh is refused, it takes three more, to find the reason and to record it.
  */
 export async function refreshTokens(
-  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'successorKey'>,
+  ctx: Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell' | 'successorKey'>,
   {
     refreshToken,
     arrivedAtMs,
@@ -46,7 +46,8 @@ export async function refreshTokens(
   const tokenHash = hashSecret(refreshToken)
   const request = { clientId, scopes, resource }
   const now = ctx.clock.now()
-  const created = deriveTokens(now, { key: await ctx.successorKey.read(), refreshToken, request })
+  const key = await ctx.successorKey.read()
+  const created = deriveTokens(now, { key, cell: ctx.cell, refreshToken, request })
   const item = { secretHash: tokenHash, arrivedAtMs, ...request, ...created.stored }
   const outcome = (await issueAtOnce(ctx, REFRESH_TOGETHER, item)) ?? (await refreshAlone(ctx, item))
   if ('error' in outcome) {

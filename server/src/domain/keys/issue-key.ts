@@ -6,7 +6,7 @@ import type { Mode } from '../../values/mode.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { problem, type Problem } from '../../values/problem.ts'
 import type { Scope } from '../../values/scope.ts'
-import { hashSecret } from '../../values/secret.ts'
+import { hashSecret, type Cell } from '../../values/secret.ts'
 import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
@@ -34,7 +34,7 @@ export interface IssuedKey {
  * `key_limit_reached` (the limit is exact even if keys are created concurrently).
  */
 export async function issueKey(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'cell'>,
   {
     workspaceId,
     mode,
@@ -64,7 +64,7 @@ export async function issueKey(
     if (!isAgentFound) throw problem('agent_not_found')
     checkKeyLimit(actor, usable)
     const createdAt = ctx.clock.now()
-    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt })
+    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt, cell: ctx.cell })
     const details = describeKey(issued.key)
     const entry = { logId: workspaceId, createdAt, actor, action: 'key.issued', details } as const
     await transaction.commit([
@@ -84,10 +84,12 @@ export function makeKey({
   scopes,
   actor,
   createdAt,
+  cell,
 }: Pick<ApiKey, 'workspaceId' | 'mode' | 'name' | 'agentId' | 'scopes' | 'createdAt'> & {
   readonly actor: Actor
+  readonly cell: Cell | null
 }): IssuedKey {
-  const secret = createApiKeySecret(mode)
+  const secret = createApiKeySecret(mode, cell)
   const secretHash = hashSecret(secret)
   const key = {
     id: createId('key', createdAt),

@@ -8,6 +8,7 @@ import { readPlan } from '../../../../test/support/database/read-plan.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { createApiKeySecret } from '../../values/api-key.ts'
+import { parseCell } from '../../values/secret.ts'
 import type { Workspace } from '../workspaces/workspace.ts'
 import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
@@ -90,11 +91,23 @@ describe('API keys', () => {
     assert.match(listed, /using api_keys_not_revoked[^]*Backward using api_keys_listed/)
   })
 
+  test('a key carries the name of the cell that has created it, also after a rotation, and works in every cell (D95)', async () => {
+    const cell = parseCell('eu1')
+    const { secret } = await issueKey(
+      { ...given.context, cell },
+      { workspaceId: workspace.id, mode: 'test', actor: OPERATOR },
+    )
+    assert.match(secret, /^svc_test_eu1/)
+    const rotated = await rotateKey({ ...given.context, cell }, { secret, actor: OPERATOR })
+    assert.match(rotated.secret, /^svc_test_eu1/)
+    for (const one of [secret, rotated.secret]) assert.equal((await authenticate(one))?.key.workspaceId, workspace.id)
+  })
+
   test('a rotated key works for exactly 24 hours, and the new one has a new budget', async () => {
     const { secret } = await issue()
     await authenticate(secret)
     const at = given.clock.now().getTime()
-    const frozen = { db: given.context.db, clock: { now: () => new Date(at) } }
+    const frozen = { ...given.context, clock: { now: () => new Date(at) } }
     const rotated = await rotateKey(frozen, { secret, actor: OPERATOR })
     assert.equal(rotated.graceUntil.getTime(), at + ROTATION_GRACE_MS)
     assert.equal((await authenticate(rotated.secret))?.rate.remaining, 59)

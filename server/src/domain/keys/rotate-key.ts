@@ -21,7 +21,7 @@ import { countUsableKeys, insertKey, mayMakeKeys, startGrace } from './keys-stor
  * secret or a key that was already rotated or revoked; 409 `key_limit_reached`.
  */
 export async function rotateKey(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'cell'>,
   { actor, ...reference }: KeyReference & { actor: ProvenActor },
 ): Promise<IssuedKey & { graceUntil: Date }> {
   requireRecentProof(actor, ctx.clock.now())
@@ -40,7 +40,7 @@ export async function rotateKey(
     checkMaker(actor, mayMake)
     if (!isRotated) throw problem('key_not_rotatable')
     checkKeyLimit(actor, usable)
-    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt: now })
+    const issued = makeKey({ workspaceId, mode, name, agentId, scopes, actor, createdAt: now, cell: ctx.cell })
     const details = { ...describeKey(old), new_key: issued.key.id }
     const entry = { logId: workspaceId, createdAt: now, actor, action: 'key.rotated', details } as const
     await transaction.commit([
