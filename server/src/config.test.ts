@@ -60,6 +60,17 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...set, METRICS_HOST: '0.0.0.0' }).metrics?.host, '0.0.0.0')
   })
 
+  test('traces are kept if a collector is set, all of them unless a share is set (D75)', () => {
+    assert.equal(readConfig(PRODUCTION).traces, null)
+    const set = { ...PRODUCTION, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }
+    assert.deepEqual(readConfig(set).traces, { endpoint: 'http://collector:4318', ratio: 1, serviceName: 'bursar' })
+    assert.equal(readConfig({ ...set, OTEL_TRACES_SAMPLER_ARG: '0.05' }).traces?.ratio, 0.05)
+    for (const endpoint of ['collector:4318', 'http://name:secret@collector', 'http://collector/?key=1'])
+      assert.match(faultOf({ ...set, OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }), /OTEL_EXPORTER_OTLP_ENDPOINT must be/)
+    for (const share of ['5', '-1', '1.5', 'all'])
+      assert.match(faultOf({ ...set, OTEL_TRACES_SAMPLER_ARG: share }), /OTEL_TRACES_SAMPLER_ARG must be/)
+  })
+
   test('encryption keys with ids are read, the newest first (D74)', () => {
     const newest = Buffer.alloc(32, 8)
     const { ENCRYPTION_KEY: _key, ...others } = DEVELOPMENT

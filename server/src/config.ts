@@ -46,6 +46,8 @@ export interface Config {
   readonly authPort: number | null
   /** Where the process serves its metrics (D75); null if it serves none. */
   readonly metrics: { readonly host: string; readonly port: number } | null
+  /** Where traces are sent, and which share of them is recorded, from 0 to 1 (D75); null if none are. */
+  readonly traces: { readonly endpoint: string; readonly ratio: number; readonly serviceName: string } | null
   readonly trustedProxies: readonly string[]
   /** The folder of the dashboard's built files. */
   readonly dashboardDir: string
@@ -130,6 +132,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
     metrics: readMetrics(reader),
+    traces: readTraces(reader),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
     dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
     docsDir: reader.text('DOCS_DIR', DOCS_DIR),
@@ -218,6 +221,25 @@ function readMetrics(reader: Reader): Config['metrics'] {
   const host = reader.text('METRICS_HOST', '127.0.0.1')
   const port = reader.optionalInteger('METRICS_PORT', { min: 0, max: 65_535 })
   return port === null ? null : { host, port }
+}
+
+/**
+ * The settings have the names that OpenTelemetry defines. Its exporter reads further ones itself, such as
+ * `OTEL_EXPORTER_OTLP_HEADERS`.
+ */
+function readTraces(reader: Reader): Config['traces'] {
+  const endpoint = reader.text('OTEL_EXPORTER_OTLP_ENDPOINT', '')
+  const ratio = reader.text('OTEL_TRACES_SAMPLER_ARG', '1')
+  const serviceName = reader.text('OTEL_SERVICE_NAME', 'bursar')
+  if (endpoint === '') return null
+  const url = URL.canParse(endpoint) ? new URL(endpoint) : null
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.search !== '' || url.hash !== '') {
+    reader.faults.push('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https URL without a user name and a query')
+  }
+  if (!/^(?:0|1|0?\.\d+|[01]\.0+)$/.test(ratio)) {
+    reader.faults.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1')
+  }
+  return { endpoint, ratio: Number(ratio), serviceName }
 }
 
 /** In production, the signer page is hosted apart from the service, unless the operator names its folder. */

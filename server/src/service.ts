@@ -81,7 +81,7 @@ export function openContext(
   const driver = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const enclave = measurements === NOT_MEASURED ? driver : measureEnclave(driver, measurements)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
-  const db = new Database(config.database, logger, pools)
+  const db = new Database(config.database, logger, pools, measurements)
   const deferredWrites = new DeferredWrites(db, logger)
   const sealer = createSealer(config.encryptionKeys)
   const outbound = {
@@ -108,7 +108,7 @@ export function openContext(
     walletSlots: config.walletSlots,
     outbound,
     resources,
-    reservations: new ReservationQueue(db),
+    reservations: new ReservationQueue(db, measurements),
     pools,
     paymentReads: new SharedReads(),
     paymentWaits: openPaymentWaits({ db, logger, pools }),
@@ -155,7 +155,9 @@ export async function openService(config: Config): Promise<Service> {
   if (config.migrates) await migrate(config.database.url, clock, { logger })
   else await requireSchema(config.database.url, clock)
   const metrics = config.metrics === null ? null : openMetrics(config.metrics, { role: config.role, clock, logger })
-  const { context, close } = openContext(config, { clock, logger, measurements: metrics?.measurements })
+  const traces = await openTracesIfSet(config, { logger, measurements: metrics?.measurements })
+  const measurements = traces?.measurements ?? metrics?.measurements
+  const { context, close } = openContext(config, { clock, logger, measurements })
   const { db, chains, enclave } = context
   await checkEncryptionKeys(context, config.encryptionKeys).catch(async (error: unknown) => {
     await close()
@@ -230,7 +232,18 @@ export async function openService(config: Config): Promise<Service> {
     clearTimeout(grace)
     await metricsServer?.close()
     await close()
+    await traces?.close()
   }
+}
+
+/** The packages of OpenTelemetry are loaded only if traces are kept. */
+async function openTracesIfSet(
+  { role, traces }: Config,
+  { logger, measurements = NOT_MEASURED }: { logger: Logger; measurements?: Measurements | undefined },
+) {
+  if (traces === null) return null
+  const { openTraces } = await import('./traces/open-traces.ts')
+  return openTraces(traces, { measurements, role, logger })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { readProcessMs } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { NOT_MEASURED, type Measurements, type NodeOutcome } from '../lib/measurements.ts'
 import type { Mode } from '../values/mode.ts'
@@ -114,14 +115,17 @@ export function createRpcNodes(
     if (isPaused(node)) throw new NodeBusy('asked us to wait before the next request', 0)
     const abort = new AbortController()
     const timer = setTimeout(() => abort.abort(), timeoutMs)
+    const start = readProcessMs()
+    const used = (outcome: NodeOutcome): void =>
+      measurements.nodeUsed(mode, node.address.index, outcome, readProcessMs() - start)
     inProgress.add(abort)
     try {
       const result = await work((calls, witness) => callNode(node, calls, { witness, signal: abort.signal }))
       restore(node)
-      measurements.nodeUsed(mode, node.address.index, 'ok')
+      used('ok')
       return result
     } catch (error) {
-      if (error instanceof NodeFault && !closed) measurements.nodeUsed(mode, node.address.index, outcomeOf(error))
+      if (error instanceof NodeFault && !closed) used(outcomeOf(error))
       if (error instanceof NodeFault && !(error instanceof NodeBehind) && !closed) startCooldown(node, error)
       throw error
     } finally {

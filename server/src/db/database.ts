@@ -1,5 +1,7 @@
 import pg from 'pg'
+import { readProcessMs } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
 import { openPools, type Pools } from '../lib/pools.ts'
 import { Batcher } from './batcher.ts'
 import { DatabaseServers, type SessionSettings } from './database-servers.ts'
@@ -114,9 +116,11 @@ export class Database {
   readonly #gatherer: Batcher<GatheringLane>
   readonly #durableGatherer: Batcher<GatheringLane>
   readonly #readers: Readers
+  readonly #measurements: Measurements
 
   /** `pools` are those of the process, opened with `poolsFor`. */
-  constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config)) {
+  constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config), measurements = NOT_MEASURED) {
+    this.#measurements = measurements
     const source = {
       servers: new DatabaseServers(config.url),
       client: {
@@ -145,7 +149,7 @@ export class Database {
       openPipelinedConnection(gathering, { sending: 'at once' }),
     )
     this.#gatherer = new Batcher(this.#gatheringConnections)
-    const durable: GatheringLane = { run: (query) => this.write(query) }
+    const durable: GatheringLane = { run: (query) => this.#write(query) }
     this.#durableGatherer = new Batcher(Array.from({ length: DURABLE_STATEMENTS_MAX }, () => durable))
     this.#readers = openReaders(relaxed, longReads, logger)
   }
@@ -154,9 +158,10 @@ export class Database {
   read<Result>(query: Query<Result>): Promise<Result>
   read<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>>
   async read(wanted: Query<unknown> | readonly Query<unknown>[]): Promise<unknown> {
-    const connection = this.#chooseShared()
-    if ('text' in wanted) return await connection.run(wanted)
-    return await Promise.all(wanted.map((query) => connection.run(query)))
+    return await this.#measure(nameOf(wanted), () => {
+      const connection = this.#chooseShared()
+      return 'text' in wanted ? connection.run(wanted) : Promise.all(wanted.map((query) => connection.run(query)))
+    })
   }
 
   /**
@@ -170,9 +175,11 @@ export class Database {
     group?: string | null,
   ): Promise<Results<Queries>>
   async readSlow(wanted: Query<unknown> | readonly Query<unknown>[], group: string | null = null): Promise<unknown> {
-    if (!('text' in wanted)) return await this.#readers.run(wanted, group)
-    const [result] = await this.#readers.run([wanted], group)
-    return result
+    return await this.#measure(nameOf(wanted), async () => {
+      if (!('text' in wanted)) return await this.#readers.run(wanted, group)
+      const [result] = await this.#readers.run([wanted], group)
+      return result
+    })
   }
 
   /**
@@ -182,7 +189,7 @@ export class Database {
    */
   gather<Item, Result>(gathered: GatheredQuery<Item, Result>, item: Item): Promise<Result> {
     const gatherer = gathered.isDurable ? this.#durableGatherer : this.#gatherer
-    return gatherer.run(gathered, item)
+    return this.#measure('', () => gatherer.run(gathered, item))
   }
 
   /** Throws `DatabaseUnavailable` if the database does not respond, and `DatabaseReadOnly` if it accepts no writes. */
@@ -196,6 +203,10 @@ export class Database {
    */
   async write<Result>(query: Query<Result>, options: Precedence | LosableWrite = {}): Promise<Result> {
     if ('mayBeLost' in options) return await (options.isSlow === true ? this.readSlow(query) : this.read(query))
+    return await this.#measure(query.name, () => this.#write(query, options))
+  }
+
+  async #write<Result>(query: Query<Result>, options: Precedence = {}): Promise<Result> {
     const connection = await this.#connections.take({ group: 'statements', ...options })
     let usable = true
     const result = await connection.client
@@ -235,12 +246,15 @@ export class Database {
   }
 
   async #attempt<Result>(verb: (transaction: Transaction) => Promise<Result>, precedence: Precedence): Promise<Result> {
+    const start = readProcessMs()
     const connection = await this.#connections.take(precedence)
     const transaction = new Transaction(connection.client)
     let usable = true
+    let outcome: 'ok' | 'failed' = 'failed'
     try {
       const result = await verb(transaction)
       if (transaction.open) await transaction.commit([])
+      outcome = 'ok'
       return result
     } catch (error) {
       usable = !(error instanceof DatabaseUnavailable || error instanceof CommitUnknown)
@@ -253,6 +267,24 @@ export class Database {
     } finally {
       // A connection in an unknown state is closed. If only `verb` itself failed, the connection stays usable.
       connection.release(!usable)
+      this.#measurements.databaseUsed('transaction', transaction.statement, outcome, readProcessMs() - start)
+    }
+  }
+
+  /** Runs work, and reports it if it belongs to a trace. A call outside of traces costs nothing more. */
+  #measure<Result>(statement: string, work: () => Promise<Result>): Promise<Result> {
+    return this.#measurements.isTraced() ? this.#report(statement, work) : work()
+  }
+
+  async #report<Result>(statement: string, work: () => Promise<Result>): Promise<Result> {
+    const start = readProcessMs()
+    let outcome: 'ok' | 'failed' = 'failed'
+    try {
+      const result = await work()
+      outcome = 'ok'
+      return result
+    } finally {
+      this.#measurements.databaseUsed('statement', statement, outcome, readProcessMs() - start)
     }
   }
 
@@ -265,4 +297,8 @@ export class Database {
       ...[...this.#gatheringConnections, ...this.#sharedConnections].map((connection) => connection.close()),
     ])
   }
+}
+
+function nameOf(wanted: Query<unknown> | readonly Query<unknown>[]): string {
+  return ('text' in wanted ? wanted : wanted[0])?.name ?? ''
 }

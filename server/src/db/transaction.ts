@@ -17,6 +17,7 @@ const BEGIN = 'begin isolation level read committed'
 export class Transaction {
   readonly #client: pg.Client
   #state: 'new' | 'open' | 'done' = 'new'
+  #statement = ''
 
   constructor(client: pg.Client) {
     this.#client = client
@@ -26,6 +27,7 @@ export class Transaction {
   async batch<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const begins = this.#state === 'new'
     this.#state = 'open'
+    if (begins) this.#statement = queries[0]?.name ?? ''
     const sent = coalesceWrites(this.#client, () => [
       ...(begins ? [this.#send(BEGIN)] : []),
       ...queries.map((query) => this.#sendQuery(query)),
@@ -43,6 +45,7 @@ export class Transaction {
   async commit<const Queries extends readonly Query<unknown>[]>(queries: Queries): Promise<Results<Queries>> {
     const begins = this.#state === 'new'
     this.#state = 'done'
+    if (begins) this.#statement = queries[0]?.name ?? ''
     const { sent, commit } = coalesceWrites(this.#client, () => ({
       sent: [...(begins ? [this.#send(BEGIN)] : []), ...queries.map((query) => this.#sendQuery(query))],
       commit: this.#send('commit'),
@@ -65,6 +68,11 @@ export class Transaction {
     if (this.#state !== 'open') return
     this.#state = 'done'
     await this.#send('rollback')
+  }
+
+  /** The name of the first statement; empty if there was none. */
+  get statement(): string {
+    return this.#statement
   }
 
   get open(): boolean {

@@ -7,8 +7,7 @@ import { EnclaveRefused, EnclaveUnavailable } from './errors.ts'
 export function measureEnclave(enclave: Enclave, measurements: Measurements): Enclave {
   async function measure<Result>(name: keyof Enclave, call: () => Promise<Result>): Promise<Result> {
     const start = readProcessMs()
-    const ended = (outcome: string): void =>
-      measurements.enclaveCallEnded(name, outcome, Math.round(readProcessMs() - start))
+    const ended = (outcome: string): void => measurements.enclaveCallEnded(name, outcome, readProcessMs() - start)
     try {
       const result = await call()
       ended(outcomeOf(result))

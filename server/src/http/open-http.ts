@@ -110,7 +110,7 @@ export function openHttp(
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
-  const overloadGate = new OverloadGate({ clock, logger, pools })
+  const overloadGate = new OverloadGate({ clock, logger, pools, measurements })
   const arrivingBodies = new ArrivingBodies(overloadGate.groupOf, pools.arrivingBodies)
   const drainingAnswers = new DrainingAnswers(overloadGate.groupOf, pools.unreadAnswers, options.stallMs)
   http.decorate('overloadGate', overloadGate)
@@ -120,6 +120,7 @@ export function openHttp(
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
   // until the next collection of the old generation (decision 0038).
   http.decorateRequest('ticket', null)
+  http.decorateRequest('trace', null)
   http.decorateRequest('submissionTicket', null)
   http.decorateRequest('isTurnedAway', false)
   http.decorateRequest('arrivedBody', null)
@@ -154,6 +155,8 @@ export function openHttp(
     const level = isQuiet ? 'debug' : 'info'
     if (logger.isLevelEnabled(level)) logger[level](describeRequest(request, reply), 'request')
     measurements.requestEnded({
+      id: request.id,
+      trace: request.trace,
       method: request.method,
       route: routeOf(request),
       status: reply.statusCode,

@@ -3,6 +3,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify
 import type { Clock } from '../lib/clock.ts'
 import type { FairPlaces, Ticket } from '../lib/fair-places.ts'
 import type { Logger } from '../lib/logger.ts'
+import { NOT_MEASURED, type Measurements, type Trace } from '../lib/measurements.ts'
 import type { Pools } from '../lib/pools.ts'
 import { SparingQueue } from '../lib/sparing-queue.ts'
 import { clientNetwork } from './client-address.ts'
@@ -25,6 +26,8 @@ declare module 'fastify' {
     ticket: Ticket | null
     /** Only for the kind `payment`: the request's place among those that are not at the enclave yet. */
     submissionTicket: Ticket | null
+    /** The request's trace; null until it was let in, or if no traces are kept. */
+    trace: Trace | null
     /** Whether the process had too much work for the request. The gate logs such requests itself. */
     isTurnedAway: boolean
   }
@@ -82,6 +85,7 @@ export function leaveSubmission(request: FastifyRequest): void {
  */
 export class OverloadGate {
   readonly #pools: Pools
+  readonly #measurements: Measurements
   /** The groups of credentials, by the hash of the credential. The credential that was used last is at the end. */
   readonly #groups = new Map<string, string>()
   /** Turns requests away, at most one for each connection at a time. */
@@ -89,8 +93,10 @@ export class OverloadGate {
   readonly #logTurnedAway: (requestId: string) => void
   #turnedAway = 0
 
-  constructor({ clock, logger, pools }: { clock: Clock; logger: Logger; pools: Pools }) {
+  constructor(deps: { clock: Clock; logger: Logger; pools: Pools; measurements?: Measurements }) {
+    const { clock, logger, pools, measurements = NOT_MEASURED } = deps
     this.#pools = pools
+    this.#measurements = measurements
     this.#leaving = new SparingQueue({
       perTurnMin: TURNED_AWAY_PER_TURN_MIN,
       timeShareMax: TURNING_AWAY_TIME_SHARE_MAX,
@@ -133,7 +139,7 @@ export class OverloadGate {
     const group = this.groupOf(request)
     const { load } = request.routeOptions.config
     const decided = (hasPlace: boolean): void => {
-      if (hasPlace) done()
+      if (hasPlace) this.#letIn(request, reply, done)
       else this.#turnAway(request, done)
     }
     const entered = (hasPlace: boolean): void => {
@@ -189,6 +195,16 @@ export class OverloadGate {
 
   #recall(credential: string | undefined): string | undefined {
     return credential === undefined ? undefined : this.#groups.get(keyOf(credential))
+  }
+
+  /**
+   * The trace begins here and not earlier, because the events of an arriving body, or another request that gives up its
+   * place, have called this function.
+   */
+  #letIn(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+    request.trace = this.#measurements.startTrace(reply.elapsedTime)
+    if (request.trace === null) done()
+    else request.trace.run(done)
   }
 
   #turnAway(request: FastifyRequest, done: (error: Error) => void): void {

@@ -64,10 +64,11 @@ export function startLeasedLoop(
   const loop = startLoop({ name, intervalMs, logger: ctx.logger }, async (signal) => {
     if (!isFresh() && !(await renewLease())) return
     const start = readProcessMs()
+    const trace = ctx.measurements.startTrace(0)
     const ended = (outcome: 'ok' | 'failed'): void =>
-      ctx.measurements.roundEnded(name, outcome, Math.round(readProcessMs() - start))
+      ctx.measurements.roundEnded(name, outcome, readProcessMs() - start, trace)
     try {
-      await round(signal, renewLease)
+      await (trace === null ? round(signal, renewLease) : trace.run(() => round(signal, renewLease)))
     } catch (error) {
       ended('failed')
       throw error

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from '@prometheus-io/client'
 import type { Clock } from '../lib/clock.ts'
-import type { Measurements } from '../lib/measurements.ts'
+import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
 
 /** The bounds of the durations, in seconds. Few, because each one is a time series of each route. */
 const REQUEST_SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -105,6 +105,7 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
   const nowSeconds = (): number => clock.now().getTime() / MS_PER_SECOND
 
   return {
+    ...NOT_MEASURED,
     requestEnded({ method, status, code, ms, ...request }) {
       const route = request.route.replace(FILES_PATTERN, '/assets/*')
       requests.inc({ method, route, status: `${Math.floor(status / 100)}xx`, code })

@@ -67,6 +67,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   mcp: DOOR,
   jobs: DOOR,
   metrics: DOOR,
+  traces: DOOR,
   doctor: [...DOOR, 'config.ts'],
   'provider-check': [...DOOR, 'config.ts'],
   'after-restore': [...DOOR, 'config.ts', 'service.ts'],

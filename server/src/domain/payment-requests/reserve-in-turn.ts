@@ -1,6 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database } from '../../db/database.ts'
 import { CommitUnknown, DatabaseUnavailable } from '../../db/errors.ts'
+import { readProcessMs } from '../../lib/clock.ts'
 import { FairQueue, type QueueEntry } from '../../lib/fair-queue.ts'
+import { NOT_MEASURED, type Measurements } from '../../lib/measurements.ts'
 import type { Context } from '../context.ts'
 import type { FundedRequest } from './decide-admission.ts'
 import { reservePayments, type BatchedReservation, type Reservation, type WaitingRequest } from './reserve-payments.ts'
@@ -46,24 +49,36 @@ interface Entry extends WaitingRequest, QueueEntry {
  */
 export class ReservationQueue {
   readonly #db: Database
+  readonly #measurements: Measurements
+  /** Runs a function outside of the requests' traces. A transaction belongs to several requests. */
+  readonly #runOutside = AsyncLocalStorage.snapshot()
   readonly #waiting = new FairQueue<Entry>({ waitingMax: WAITING_MAX, waitingOfGroupMax: WAITING_OF_PERSON_MAX })
   readonly #apart = new FairQueue<Entry>({ waitingMax: Infinity, waitingOfGroupMax: Infinity })
   #batches = 0
   #singles = 0
   #isScheduled = false
 
-  constructor(db: Database) {
+  constructor(db: Database, measurements = NOT_MEASURED) {
     this.#db = db
+    this.#measurements = measurements
   }
 
   /**
    * Decides on a request and reserves its payment, as `reservePayments` does. Throws `DatabaseUnavailable` if too many
    * requests wait, or if this request waited too long. In both cases, nothing was recorded.
    */
-  add(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
+  async add(ctx: WaitingRequest['ctx'], funded: FundedRequest): Promise<Reservation> {
     const { promise, resolve, reject } = Promise.withResolvers<Reservation>()
+    const start = readProcessMs()
     this.#wait(this.#waiting, { ctx, funded, ...placeOf(ctx, funded), resolve, reject, timeout: null })
-    return promise
+    let outcome: 'ok' | 'failed' = 'failed'
+    try {
+      const reservation = await promise
+      outcome = 'ok'
+      return reservation
+    } finally {
+      this.#measurements.databaseUsed('transaction', 'reserve_payments', outcome, readProcessMs() - start)
+    }
   }
 
   /** Adds an entry to a queue. Rejects it at once if the queue is full, and later if it waits too long. */
@@ -90,10 +105,12 @@ export class ReservationQueue {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#startSingles()
-      this.#startBatches()
+    this.#runOutside(() => {
+      setImmediate(() => {
+        this.#isScheduled = false
+        this.#startSingles()
+        this.#startBatches()
+      })
     })
   }
 
