@@ -2,7 +2,8 @@ import pg from 'pg'
 import type { Logger } from '../lib/logger.ts'
 import { openPools, type Pools } from '../lib/pools.ts'
 import { Batcher } from './batcher.ts'
-import { DatabaseServers, type SessionSettings } from './database-servers.ts'
+import { ConnectionWatch } from './connection-watch.ts'
+import { DatabaseServers, openConnection, type ConnectionSource, type SessionSettings } from './database-servers.ts'
 import { CommitUnknown, DatabaseReadOnly, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import { openPool, type ConnectionPool } from './open-pool.ts'
@@ -108,10 +109,11 @@ export class Database {
   readonly #gatherer: Batcher<GatheringLane>
   readonly #durableGatherer: Batcher<GatheringLane>
   readonly #readers: Readers
+  readonly #watch: ConnectionWatch
 
   /** `pools` are those of the process, opened with `poolsFor`. */
   constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config)) {
-    const source = {
+    const unwatched = {
       servers: new DatabaseServers(config.url),
       client: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -119,6 +121,11 @@ export class Database {
         keepAlive: true,
         application_name: 'bursar',
       },
+    }
+    this.#watch = new ConnectionWatch((sessions) => findWorking(unwatched, sessions), logger)
+    const source = {
+      ...unwatched,
+      watch: this.#watch,
       settings: {
         ...PLANNER_SETTINGS,
         statement_timeout: String(STATEMENT_TIMEOUT_MS),
@@ -252,9 +259,25 @@ export class Database {
     this.#gatherer.close()
     this.#durableGatherer.close()
     await Promise.all([
+      this.#watch.stop(),
       this.#pool.end(),
       this.#readers.close(),
       ...[...this.#gatheringConnections, ...this.#sharedConnections].map((connection) => connection.close()),
     ])
+  }
+}
+
+/** Returns the sessions that work on a statement, or null if the server does not even list the session that asks. */
+async function findWorking(source: ConnectionSource, sessions: readonly number[]): Promise<ReadonlySet<number> | null> {
+  const connection = await openConnection(source)
+  try {
+    const { rows } = await connection.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+        where (pid = any($1::int[]) or pid = pg_backend_pid()) and (state is null or state not like 'idle%')`,
+      [sessions],
+    )
+    return rows.length === 0 ? null : new Set(rows.map(({ pid }) => pid))
+  } finally {
+    await connection.end()
   }
 }
