@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { parseDatabaseUrl } from '../lib/parse-database-url.ts'
+import type { ConnectionWatch } from './connection-watch.ts'
 import { DatabaseReadOnly } from './errors.ts'
 
 /** The settings of a session, by their names in PostgreSQL. */
@@ -10,6 +11,8 @@ export interface ConnectionSource {
   readonly servers: DatabaseServers
   readonly client?: pg.ClientConfig
   readonly settings?: SessionSettings
+  /** Closes connections that lead nowhere any more. */
+  readonly watch?: ConnectionWatch
   /** Whether a server that accepts no writes will do. */
   readonly mayBeReadOnly?: boolean
 }
@@ -48,18 +51,13 @@ export class DatabaseServers {
  * Opens a connection to the server that accepts writes. Until the connection is used, its errors are ignored: without a
  * listener, an idle connection that breaks would end the process.
  */
-export async function openConnection({
-  servers,
-  client,
-  settings,
-  mayBeReadOnly,
-}: ConnectionSource): Promise<pg.Client> {
-  return await servers.connect(async (connectionString) => {
-    const connection = new pg.Client({ ...client, connectionString })
+export async function openConnection(source: ConnectionSource): Promise<pg.Client> {
+  return await source.servers.connect(async (connectionString) => {
+    const connection = new pg.Client({ ...source.client, connectionString })
     connection.on('error', () => undefined)
     try {
       await connection.connect()
-      if (mayBeReadOnly !== true) await prepareSession(connection, settings)
+      if (source.mayBeReadOnly !== true) await prepareSession(connection, source)
       return connection
     } catch (error) {
       // The end is not awaited, because a server that hangs would never confirm it.
@@ -73,11 +71,16 @@ export async function openConnection({
  * Applies the settings to a new session. They are not sent when the connection is opened, because connection poolers
  * reject most of them there. Throws `DatabaseReadOnly` if the server accepts no writes.
  */
-export async function prepareSession(connection: pg.ClientBase, settings: SessionSettings = {}): Promise<void> {
-  const { rows } = await connection.query<{ is_read_only: boolean }>(
-    `select current_setting('transaction_read_only')::bool as is_read_only,
+export async function prepareSession(
+  connection: pg.Client,
+  { settings = {}, watch }: Pick<ConnectionSource, 'settings' | 'watch'>,
+): Promise<void> {
+  const { rows } = await connection.query<{ is_read_only: boolean; pid: number }>(
+    `select current_setting('transaction_read_only')::bool as is_read_only, pg_backend_pid() as pid,
       (select count(set_config(name, value, false)) from unnest($1::text[], $2::text[]) as setting (name, value))`,
     [Object.keys(settings), Object.values(settings)],
   )
-  if (rows[0]?.is_read_only !== false) throw new DatabaseReadOnly('the database server accepts no writes')
+  const [session] = rows
+  if (session?.is_read_only !== false) throw new DatabaseReadOnly('the database server accepts no writes')
+  watch?.add(connection, session.pid)
 }

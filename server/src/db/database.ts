@@ -4,7 +4,8 @@ import type { Logger } from '../lib/logger.ts'
 import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
 import { openPools, type Pools } from '../lib/pools.ts'
 import { Batcher } from './batcher.ts'
-import { DatabaseServers, type SessionSettings } from './database-servers.ts'
+import { ConnectionWatch } from './connection-watch.ts'
+import { DatabaseServers, openConnection, type ConnectionSource, type SessionSettings } from './database-servers.ts'
 import { CommitUnknown, DatabaseReadOnly, DatabaseUnavailable, isRetryable, translateError } from './errors.ts'
 import { openPipelinedConnection, type PipelinedConnection } from './pipelined-connection.ts'
 import { openPool, type ConnectionPool } from './open-pool.ts'
@@ -116,12 +117,13 @@ export class Database {
   readonly #gatherer: Batcher<GatheringLane>
   readonly #durableGatherer: Batcher<GatheringLane>
   readonly #readers: Readers
+  readonly #watch: ConnectionWatch
   readonly #measurements: Measurements
 
   /** `pools` are those of the process, opened with `poolsFor`. */
   constructor(config: DatabaseConfig, logger: Logger, pools = poolsFor(config), measurements = NOT_MEASURED) {
     this.#measurements = measurements
-    const source = {
+    const unwatched = {
       servers: new DatabaseServers(config.url),
       client: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -130,6 +132,11 @@ export class Database {
         application_name: 'bursar',
         types: TYPES,
       },
+    }
+    this.#watch = new ConnectionWatch((sessions) => findWorking(unwatched, sessions), logger)
+    const source = {
+      ...unwatched,
+      watch: this.#watch,
       settings: {
         ...PLANNER_SETTINGS,
         ...(config.planCacheMode === undefined ? {} : { plan_cache_mode: config.planCacheMode }),
@@ -292,6 +299,7 @@ export class Database {
     this.#gatherer.close()
     this.#durableGatherer.close()
     await Promise.all([
+      this.#watch.stop(),
       this.#pool.end(),
       this.#readers.close(),
       ...[...this.#gatheringConnections, ...this.#sharedConnections].map((connection) => connection.close()),
@@ -301,4 +309,19 @@ export class Database {
 
 function nameOf(wanted: Query<unknown> | readonly Query<unknown>[]): string {
   return ('text' in wanted ? wanted : wanted[0])?.name ?? ''
+}
+
+/** Returns the sessions that work on a statement, or null if the server does not even list the session that asks. */
+async function findWorking(source: ConnectionSource, sessions: readonly number[]): Promise<ReadonlySet<number> | null> {
+  const connection = await openConnection(source)
+  try {
+    const { rows } = await connection.query<{ pid: number }>(
+      `select pid from pg_stat_activity
+        where (pid = any($1::int[]) or pid = pg_backend_pid()) and (state is null or state not like 'idle%')`,
+      [sessions],
+    )
+    return rows.length === 0 ? null : new Set(rows.map(({ pid }) => pid))
+  } finally {
+    await connection.end()
+  }
 }

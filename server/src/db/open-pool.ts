@@ -21,7 +21,8 @@ export interface ConnectionPool {
  * Opens a connection pool of at most `max` connections to each server. Only the connections to one server are used at a
  * time. If an idle connection is lost, that is logged and does not end the process.
  */
-export function openPool({ servers, client, settings }: ConnectionSource, max: number, logger: Logger): ConnectionPool {
+export function openPool(source: ConnectionSource, max: number, logger: Logger): ConnectionPool {
+  const { servers, client } = source
   const pools = new Map(servers.urls.map((url) => [url, openServerPool(url)]))
 
   function openServerPool(connectionString: string): pg.Pool {
@@ -31,7 +32,8 @@ export function openPool({ servers, client, settings }: ConnectionSource, max: n
       max,
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
-      onConnect: (connection) => prepareSession(connection, settings),
+      // All connections of the pool are of this class.
+      onConnect: (connection) => prepareSession(connection as pg.Client, source),
     }
     const pool = new pg.Pool(options)
     pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))

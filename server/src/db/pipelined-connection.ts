@@ -33,7 +33,7 @@ export function openPipelinedConnection(
     try {
       const client = await openConnection({ ...source, client: { ...source.client, pipeline: true } })
       current = client
-      client.on('end', () => forget(client))
+      for (const event of ['error', 'end'] as const) client.on(event, () => forget(client))
       return client
     } catch (error) {
       connection = null
@@ -64,7 +64,7 @@ export function openPipelinedConnection(
       })
       return readResult(query, result)
     } catch (error) {
-      if (isOfNoUse(error)) {
+      if (isOfNoUse(error) && current === client) {
         forget(client)
         // The end is not awaited: it waits for the statements in progress.
         client.end().catch(() => undefined)
