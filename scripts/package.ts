@@ -17,6 +17,7 @@ const COMMANDS = {
   invite: { source: 'server/src/invite.ts', options: '' },
   doctor: { source: 'server/src/doctor/main.ts', options: '' },
   'after-restore': { source: 'server/src/after-restore/main.ts', options: '' },
+  'lost-key': { source: 'server/src/lost-key/main.ts', options: '' },
 } as const
 /** The programs find their files relative to `server/src`, so the folder has the same layout as the project. */
 const COPIED = ['dashboard/dist', 'docs/site/dist', 'signer/dist', 'server/migrations', 'LICENSE', 'CHANGELOG.md']

@@ -44,6 +44,7 @@ const ACTION_TEXTS: Readonly<Record<AuditAction, string>> = {
   'wallet.record_signed': 'confirmed a wallet’s record with a wallet passkey',
   'wallet.owner_added': 'added an owner to a wallet',
   'wallet.owner_removed': 'removed an owner from a wallet',
+  'wallet.keys_retired': 'retired lost signing keys of a wallet',
   'withdrawal.requested': 'prepared a withdrawal',
   'withdrawal.submitted': 'submitted a signed withdrawal',
   'withdrawal.confirmed': 'recorded that a withdrawal was confirmed',

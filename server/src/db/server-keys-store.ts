@@ -52,3 +52,13 @@ export function replaceServerKey(name: string, key: Replacement): Query<boolean>
     read: changed,
   }
 }
+
+/** Deletes a key that cannot be decrypted, so that a new one is made. Uses the primary key. */
+export function deleteServerKey(name: string): Query<boolean> {
+  return {
+    name: 'delete_server_key',
+    text: 'delete from server_keys where name = $1',
+    values: [name],
+    read: changed,
+  }
+}

@@ -13,7 +13,8 @@ import { listSealedSecrets, listSealedSlots } from './store.ts'
 const SAMPLES_MAX = 20
 const LOST_KEY_ADVICE =
   'Set the keys that were used when these secrets were stored. Without them, agents cannot pay with the wallets that ' +
-  'exist, and webhooks are not sent. Owners can still move the money.'
+  'exist, and webhooks are not sent. Owners can still move the money. If a key is lost for good, npm run lost-key says ' +
+  'what is lost, and retires it.'
 
 /**
  * Checks that the encryption keys can decrypt the secrets in the database, and says which keys are not needed any more

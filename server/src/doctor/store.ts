@@ -24,7 +24,8 @@ export interface SealedSecret {
 export function listSealedSlots(countMax: number): Query<SealedSlotKey[]> {
   return {
     name: 'list_sealed_slots',
-    text: 'select workspace_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots limit $1',
+    text: `select workspace_id, mode, wallet_address, slot, signer_private_key_sealed from wallet_slots
+      where signer_private_key_sealed <> '' limit $1`,
     values: [countMax],
     read: all(SEALED_SLOT_ROW, (row) => ({
       workspaceId: row.workspace_id,

@@ -101,7 +101,7 @@ describe('the encryption keys', () => {
       findPurchase({ workspaceId: buyer.workspace.id, paymentId: purchase.paymentId }),
     )
     assert.ok(stored !== null)
-    assert.equal(openOrder(renewed.sealer, stored).url, `${seller.url}/goods`)
+    assert.equal(openOrder(renewed.sealer, stored)?.url, `${seller.url}/goods`)
     assert.deepEqual(await renewed.successorKey.read(), await context.successorKey.read())
   })
 

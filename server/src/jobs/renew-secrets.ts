@@ -55,7 +55,7 @@ export async function renewSecretsOnce(
     ctx.logger.info({ resealed, left, key: newest.id }, 'encrypted stored secrets again with the newest key')
     return resealed > 0 ? 'working' : 'waiting'
   }
-  await ctx.db.write(recordUnusedKeys(fingerprint, ctx.clock.now()))
+  await ctx.db.write(recordUnusedKeys(others, ctx.clock.now()))
   ctx.logger.info({ keys: others.map(describeEncryptionKey) }, 'no stored secret needs these encryption keys any more')
   return 'done'
 }

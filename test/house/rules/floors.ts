@@ -71,6 +71,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | typeof EVERYTHING>> = {
   doctor: [...DOOR, 'config.ts'],
   'provider-check': [...DOOR, 'config.ts'],
   'after-restore': [...DOOR, 'config.ts', 'service.ts'],
+  'lost-key': [...DOOR, 'config.ts', 'service.ts'],
   ...Object.fromEntries(Object.keys(DOMAIN_HEIGHTS).map((noun) => [`domain/${noun}`, belowInDomain(noun)])),
   http: ['lib', 'values', 'db', 'enclave', 'chain'],
   [DOMAIN_GROUND]: LOWER_FLOORS,

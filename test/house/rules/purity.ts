@@ -12,7 +12,7 @@ const DOMAIN_PATTERN = /^server\/src\/domain\/[a-z-]+\/(?:[a-z-]+\/)*(?<name>[a-
 const ACTING_WORDS =
   'accept add append ask authenticate cancel change check choose claim clean compare confirm count create delete end enforce exchange fail ' +
   'find finish follow get hold is issue join keep label list lock make open pay preview read reconcile record recover refresh register release ' +
-  'remove rename replay require reseal reserve resolve resume revoke rotate save select send settle sign stop submit suspend take trace trim verify ' +
+  'remove rename replay require reseal reserve resolve resume retire revoke rotate save select send settle sign stop submit suspend take trace trim verify ' +
   'wait walk with work'
 const ACTING_PATTERN = new RegExp(String.raw`^(?:${ACTING_WORDS.replaceAll(' ', '|')})-|(?:^|-)store$|^queries$`)
 /** Files that need not be pure, although they have names of pure files. Each has its reason. */

@@ -52,6 +52,7 @@ export const AUDIT_ACTIONS = [
   'wallet.record_signed',
   'wallet.owner_added',
   'wallet.owner_removed',
+  'wallet.keys_retired',
   'withdrawal.requested',
   'withdrawal.submitted',
   'withdrawal.confirmed',

@@ -30,12 +30,12 @@ export function recordEncryptionKey(fingerprint: string, id: string | null, now:
   }
 }
 
-/** Records that no stored secret needs any other key than the given one. */
-export function recordUnusedKeys(newest: string, now: Date): Query<boolean> {
+/** Records that no stored secret needs these keys. Uses the primary key. */
+export function recordUnusedKeys(keys: readonly EncryptionKey[], now: Date): Query<boolean> {
   return {
     name: 'record_unused_keys',
-    text: 'update encryption_keys set unused_since = $2 where fingerprint <> $1 and unused_since is null',
-    values: [newest, now],
+    text: 'update encryption_keys set unused_since = $2 where fingerprint = any ($1) and unused_since is null',
+    values: [keys.map(({ fingerprint }) => fingerprint), now],
     read: changed,
   }
 }

@@ -6,6 +6,7 @@ import type { Mode } from '../../values/mode.ts'
 import { idBoundary } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Actor } from '../audit/audit-entry.ts'
+import type { SlotKey } from '../wallets/sealed-slots-store.ts'
 import type { Grant, GrantChange, GrantPolicy, StoredSigningRequest } from './grant.ts'
 
 const { agents, grants } = tables
@@ -108,7 +109,7 @@ export function countLiveGrants(workspaceId: string, mode: Mode, wallet: Address
 }
 
 /**
- * Returns a slot of the wallet that no grant uses, or null if there is none. Prefers a slot that was never used, and
+ * Returns a slot of the wallet that has a signing key and that no grant uses, or null if there is none. Prefers a slot that was never used, and
  * otherwise the slot that was freed longest ago. The reason: if the rules of an ended grant came back at the enclave,
  * the next grant in that slot could use them. The caller holds the workspace's lock. Finds the slots by their primary
  * key, the grants of the wallet by `grants_by_wallet`, and the ended grants by `grants_listed` or `grants_revoked_by_agent`.
@@ -121,8 +122,8 @@ export function findFreeSlot(workspaceId: string, mode: Mode, wallet: Address): 
         select slot, max(revoked_at) as freed_at from grants
         where workspace_id = $1 and mode = $2 and wallet_address = $3 and status = 'revoked' group by slot
       ) ended on ended.slot = s.slot
-      where s.workspace_id = $1 and s.mode = $2 and s.wallet_address = $3 and not exists (
-        select 1 from grants g where g.workspace_id = s.workspace_id and g.mode = s.mode
+      where s.workspace_id = $1 and s.mode = $2 and s.wallet_address = $3 and s.signer_private_key_sealed <> ''
+        and not exists (select 1 from grants g where g.workspace_id = s.workspace_id and g.mode = s.mode
           and g.wallet_address = s.wallet_address and g.slot = s.slot and g.status <> 'revoked')
       order by ended.freed_at nulls first, s.slot limit 1`,
     values: [workspaceId, mode, wallet],
@@ -140,6 +141,23 @@ export function listOthersInSlot(grant: Grant): Query<Grant[]> {
     text: `select ${GRANT_COLUMNS} from grants
       where workspace_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and status <> 'revoked' and id <> $5`,
     values: [grant.workspaceId, grant.mode, grant.walletAddress, grant.slot, grant.id],
+    read: all(GRANT_ROW, toGrant),
+  }
+}
+
+/** Returns the grants in these slots that are not revoked. Uses the index `grants_by_wallet`. */
+export function listGrantsInSlots(slots: readonly SlotKey[]): Query<Grant[]> {
+  return {
+    name: 'list_grants_in_slots',
+    text: `select ${GRANT_COLUMNS} from grants
+      where status <> 'revoked' and (workspace_id, mode, wallet_address, slot) in (
+        select * from unnest($1::text[], $2::text[], $3::text[], $4::int[]))`,
+    values: [
+      slots.map(({ workspaceId }) => workspaceId),
+      slots.map(({ mode }) => mode),
+      slots.map(({ walletAddress }) => walletAddress),
+      slots.map(({ slot }) => slot),
+    ],
     read: all(GRANT_ROW, toGrant),
   }
 }

@@ -7,7 +7,7 @@ import { lockWorkspace } from '../workspaces/workspaces-store.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { listSlots } from '../wallets/slots-store.ts'
+import { countUsableSlots } from '../wallets/slots-store.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { describeGrant } from './record-status-change.ts'
 import { checkPolicy, type GrantTerms } from './check-policy.ts'
@@ -50,8 +50,8 @@ export async function openGrant(
     if (wallet === null) throw problem('wallet_not_found')
     if (ofAgent > 0) throw problem('grant_exists')
     if (slot === null) {
-      const [slots] = await transaction.batch([listSlots(wallet)])
-      throw problem('grant_limit_reached', { details: { grants_max: slots.length } })
+      const grantsMax = await transaction.run(countUsableSlots(wallet))
+      throw problem('grant_limit_reached', { details: { grants_max: grantsMax } })
     }
     const grant = makePending({ policy, workspaceId, mode, agentId, walletAddress: address, slot, createdAt, actor })
     const entry = {

@@ -10,11 +10,16 @@ import type { Grant } from './grant.ts'
 /**
  * Returns the queries that report a grant's new status, active or revoked: they insert its event and its audit entry.
  * They must run in the transaction that changes the status (D43). If two grants change in one transaction, the caller
- * passes `eventId` to define the order of their events.
+ * passes `eventId` to define the order of their events. The audit entry contains `because`, if there is a reason.
  */
 export function recordStatusChange(
   grant: Grant,
-  { now, actor, eventId = createId('event', now) }: { now: Date; actor: Actor; eventId?: string },
+  {
+    now,
+    actor,
+    eventId = createId('event', now),
+    because,
+  }: { now: Date; actor: Actor; eventId?: string; because?: string },
 ): readonly Query<unknown>[] {
   const isActive = grant.status === 'active'
   const event = grantEvent(isActive ? 'permission.granted' : 'permission.revoked', grant, now)
@@ -24,7 +29,7 @@ export function recordStatusChange(
     actor,
     action: isActive ? 'grant.activated' : 'grant.revoked',
     subject: grant.id,
-    details: describeGrant(grant),
+    details: { ...describeGrant(grant), ...(because === undefined ? {} : { because }) },
   } as const
   return [...appendEvent({ ...event, id: eventId }), insertAuditEntry(entry)]
 }

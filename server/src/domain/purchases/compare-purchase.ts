@@ -30,7 +30,8 @@ export interface ComparedPurchase extends Partial<
  * Returns the fields in which a request differs from the existing payment with its idempotency key. `kind` is not a
  * field of the body. It differs if the payment is a transfer, or if the request and the purchase belong to different
  * operations (`payForResource` and `signForResource`). If the payment was recovered (D96) and paid something else than
- * the offer that its request got, the request is for another purchase, so what names the resource differs.
+ * the offer that its request got, the request is for another purchase, so what names the resource differs. If the order
+ * of a purchase is lost, only the fields of the payment are compared.
  */
 export function comparePurchase(
   { payment, order }: { readonly payment: Payment; readonly order: PurchaseOrder | null },
@@ -43,6 +44,7 @@ export function comparePurchase(
     ...(order === null || compared.maxAmountMicro === order.maxAmountMicro ? [] : (['max_amount_usdc'] as const)),
     ...(compared.memo === payment.memo ? [] : (['memo'] as const)),
   ]
+  if (order === null && payment.kind === 'x402') return shared
   if (order === null || (order.request === null) !== (request === null)) return ['kind', ...shared]
   const { request: known, offer } = order
   const isAnother = payment.to !== offer.payTo || payment.amountMicro !== offer.amountMicro

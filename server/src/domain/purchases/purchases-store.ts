@@ -18,6 +18,7 @@ const COLUMNS = listOf(PURCHASE_ROW)
 
 /** A purchase with its sealed values. Only `seal-purchase.ts` opens them. */
 export interface SealedPurchase extends Purchase {
+  /** Empty if the key that encrypted it is lost. */
   readonly orderSealed: Buffer
   /** Null until the enclave has signed. */
   readonly headerSealed: Buffer | null

@@ -74,7 +74,9 @@ type WireOrder = Omit<PurchaseOrder, 'offer' | 'validAfterSeconds' | 'maxAmountM
   readonly offer: WireOffer
 }
 
-export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrder {
+/** Returns the order of a purchase. Null if the key that encrypted it is lost. */
+export function openOrder(sealer: Sealer, purchase: SealedPurchase): PurchaseOrder | null {
+  if (purchase.orderSealed.length === 0) return null
   const text = sealer.open(purchase.orderSealed, purchaseSealContext('order', purchase))
   const wire = JSON.parse(text) as WireOrder
   const { echo } = (parseExactJson(text) as WireOrder).offer
@@ -92,7 +94,7 @@ export function sealHeader(sealer: Sealer, place: PurchasePlace, header: Payment
   return sealer.seal(JSON.stringify(header), purchaseSealContext('header', place))
 }
 
-/** Returns the payment header. Null if the enclave has not signed yet. */
+/** Returns the payment header. Null if the enclave has not signed yet, or if the key that encrypted it is lost. */
 export function openHeader(sealer: Sealer, purchase: SealedPurchase): PaymentHeader | null {
   if (purchase.headerSealed === null) return null
   return JSON.parse(sealer.open(purchase.headerSealed, purchaseSealContext('header', purchase))) as PaymentHeader

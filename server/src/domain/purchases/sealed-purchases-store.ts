@@ -2,13 +2,14 @@ import { computed, nullable, pick } from '../../db/column.ts'
 import { all, changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Replacement } from '../../lib/sealing.ts'
+import { giveBackText } from '../stored-bytes/stored-bytes-store.ts'
 import type { PurchasePlace } from './purchases-store.ts'
 
 const { purchases } = tables
 
 /**
- * Lists purchases in the order of their primary keys. A secret is null if it begins with the mark of the newest key. A
- * seller's response is not returned, because it may have more than 1 MiB and is deleted after 24 hours (D68).
+ * Lists purchases in the order of their primary keys. A secret is null if it begins with the mark of the newest key, or
+ * if it is lost. A seller's response is not returned, because it may have more than 1 MiB and is deleted after 24 hours (D68).
  * `isResponseStale` says that there is one without the mark. Uses the primary key.
  */
 export function pagePurchases(
@@ -19,7 +20,7 @@ export function pagePurchases(
   return {
     name: 'page_sealed_purchases',
     text: `select workspace_id, payment_id,
-        case when substring(order_sealed for $4) <> $3 then order_sealed end as "order",
+        case when order_sealed <> '' and substring(order_sealed for $4) <> $3 then order_sealed end as "order",
         case when substring(header_sealed for $4) <> $3 then header_sealed end as header,
         coalesce(substring(response_sealed for $4) <> $3, false) as is_response_stale
       from purchases where (workspace_id, payment_id) > ($1, $2) order by workspace_id, payment_id limit $5`,
@@ -54,6 +55,29 @@ export function replacePurchaseSecrets(
         header_sealed = case when header_sealed = $5 then $6 else header_sealed end
       where workspace_id = $1 and payment_id = $2`,
     values: [workspaceId, paymentId, order?.old, order?.new, header?.old, header?.new],
+    read: changed,
+  }
+}
+
+/**
+ * Deletes the seller's response, which is lost, and gives back its room. If `isOrderLost`, the order and the payment
+ * header are deleted too: nothing is signed or sent for this purchase any more. Uses primary keys.
+ */
+export function retirePurchase({ workspaceId, paymentId }: PurchasePlace, isOrderLost: boolean): Query<boolean> {
+  return {
+    name: 'retire_purchase',
+    text: `with held as (
+        select workspace_id, payment_id, kept_bytes + reserved_bytes as bytes from purchases
+        where workspace_id = $1 and payment_id = $2 for no key update
+      ), retired as (
+        update purchases p set response_sealed = null, kept_bytes = 0, reserved_bytes = 0,
+          order_sealed = case when $3 then '' else p.order_sealed end,
+          header_sealed = case when $3 then null else p.header_sealed end
+        from held h where p.workspace_id = h.workspace_id and p.payment_id = h.payment_id
+        returning p.workspace_id, p.mode, h.bytes
+      ), ${giveBackText('answers', 'retired')}
+      select from retired`,
+    values: [workspaceId, paymentId, isOrderLost],
     read: changed,
   }
 }

@@ -87,8 +87,8 @@ async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment):
 /**
  * Continues a purchase that another call has reserved. If a process works on it, waits for that process. Otherwise
  * signs the same authorization if there is no header yet, and sends the same header if there is no answer yet. If it is
- * too late to use the authorization, if the time of the call is over, or if a newcomer got the place of a call that only
- * waited, the result has no answer.
+ * too late to use the authorization, if the time of the call is over, if the order is lost, or if a newcomer got the place
+ * of a call that only waited, the result has no answer.
  */
 export async function continuePurchase(
   ctx: Context,
@@ -103,13 +103,13 @@ export async function continuePurchase(
     const { payment, purchase, header } = state
     const isDone = request === null ? header !== null : isAnswered(purchase)
     const isOver = bounds.deadline.leftMs() === 0 || bounds.stopping.aborted || hold.ended.aborted
-    if (isDone || payment.status === 'failed' || isOver) return state
+    const order = openOrder(ctx.sealer, purchase)
+    if (isDone || payment.status === 'failed' || isOver || order === null) return state
     const claimed = await ctx.db.write(claimPurchase(place, now, until))
     if (claimed !== null) {
       // The place may have gone to a newcomer during the claim. Then only the claim is ended.
       if (hold.ended.aborted) return await holdClaim(ctx, { place, until }, async () => state)
       hold.keep()
-      const order = openOrder(ctx.sealer, claimed)
       return await workOnPurchase(ctx, { payment, purchase: claimed, order, signing: null, until, request }, bounds)
     }
     await delay(pollMs)

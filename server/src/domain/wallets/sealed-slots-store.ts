@@ -19,8 +19,8 @@ const SLOT_KEY = {
 }
 
 /**
- * Lists slots in the order of their primary keys. A signing key is null if it begins with the mark of the newest key.
- * Uses the primary key.
+ * Lists slots in the order of their primary keys. A signing key is null if it begins with the mark of the newest key, or
+ * if it is lost. Uses the primary key.
  */
 export function pageSlotKeys(
   after: SlotKey,
@@ -30,7 +30,8 @@ export function pageSlotKeys(
   return {
     name: 'page_slot_keys',
     text: `select workspace_id, mode, wallet_address, slot,
-        case when substring(signer_private_key_sealed for $6) <> $5 then signer_private_key_sealed end as signer_key
+        case when signer_private_key_sealed <> '' and substring(signer_private_key_sealed for $6) <> $5
+          then signer_private_key_sealed end as signer_key
       from wallet_slots where (workspace_id, mode, wallet_address, slot) > ($1, $2, $3, $4)
       order by workspace_id, mode, wallet_address, slot limit $7`,
     values: [after.workspaceId, after.mode, after.walletAddress, after.slot, mark, mark.length, rowsMax],
@@ -50,6 +51,24 @@ export function replaceSlotKey(key: SlotKey, signerKey: Replacement): Query<bool
     text: `update wallet_slots set signer_private_key_sealed = $6
       where workspace_id = $1 and mode = $2 and wallet_address = $3 and slot = $4 and signer_private_key_sealed = $5`,
     values: [key.workspaceId, key.mode, key.walletAddress, key.slot, signerKey?.old, signerKey?.new],
+    read: changed,
+  }
+}
+
+/** Records that the signing keys of these slots are lost. Grants use the slots no more. Uses the primary key. */
+export function retireSlots(keys: readonly SlotKey[]): Query<boolean> {
+  return {
+    name: 'retire_wallet_slots',
+    text: `update wallet_slots s set signer_private_key_sealed = ''
+      from unnest($1::text[], $2::text[], $3::text[], $4::int[]) as lost (workspace_id, mode, wallet_address, slot)
+      where s.workspace_id = lost.workspace_id and s.mode = lost.mode and s.wallet_address = lost.wallet_address
+        and s.slot = lost.slot`,
+    values: [
+      keys.map(({ workspaceId }) => workspaceId),
+      keys.map(({ mode }) => mode),
+      keys.map(({ walletAddress }) => walletAddress),
+      keys.map(({ slot }) => slot),
+    ],
     read: changed,
   }
 }

@@ -1,5 +1,5 @@
-import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
-import { pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { computed, pick, type RowOf } from '../../db/column.ts'
 import { tables } from '../../db/tables.ts'
 import type { Wallet, WalletSlot } from './wallet.ts'
 
@@ -42,6 +42,17 @@ export function listSlots({ workspaceId, mode, address }: WalletKey): Query<Wall
       where workspace_id = $1 and mode = $2 and wallet_address = $3 order by slot`,
     values: [workspaceId, mode, address],
     read: all(SLOT_ROW, toSlot),
+  }
+}
+
+/** Counts the slots of a wallet whose signing key is not lost. Uses the primary key. */
+export function countUsableSlots({ workspaceId, mode, address }: WalletKey): Query<number> {
+  return {
+    name: 'count_usable_slots',
+    text: `select count(*) as slots from wallet_slots
+      where workspace_id = $1 and mode = $2 and wallet_address = $3 and signer_private_key_sealed <> ''`,
+    values: [workspaceId, mode, address],
+    read: one({ slots: computed.int8 }, (row) => Number(row.slots)),
   }
 }
 

@@ -73,10 +73,16 @@ export function renameWalletRow(workspaceId: string, mode: Mode, address: Addres
   }
 }
 
+/**
+ * Counts the wallets of a workspace, without those whose signing keys are all lost: they are kept for their owners, and
+ * new wallets take their place. Uses the primary keys.
+ */
 export function countWallets(workspaceId: string, mode: Mode): Query<number> {
   return {
     name: 'count_wallets',
-    text: 'select count(*) as wallets from wallets where workspace_id = $1 and mode = $2',
+    text: `select count(*) as wallets from wallets w where w.workspace_id = $1 and w.mode = $2 and coalesce((
+        select bool_or(s.signer_private_key_sealed <> '') from wallet_slots s
+        where s.workspace_id = w.workspace_id and s.mode = w.mode and s.wallet_address = w.address), true)`,
     values: [workspaceId, mode],
     read: one({ wallets: computed.int8 }, (row) => Number(row.wallets)),
   }
