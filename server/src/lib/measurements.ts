@@ -26,9 +26,14 @@ export interface Measurements {
   roundEnded(job: string, outcome: 'ok' | 'failed', ms: number): void
   /** An attempt to send a webhook has ended. */
   webhookAttempted(outcome: string): void
+  /** The proxy of `HTTPS_PROXY` was asked for a tunnel. */
+  tunnelRequested(outcome: TunnelOutcome): void
   /** How many attempts to send webhooks are in progress in this process. */
   webhooksUnderWay(pool: 'prompt' | 'hanging', count: number): void
 }
+
+/** What became of a request for a tunnel. `rejected`: the proxy responded with an error other than 407. */
+export type TunnelOutcome = 'ok' | 'unreachable' | 'unauthorized' | 'rejected'
 
 /**
  * How a node responded: it did; it asked us to wait; it does not have a block yet; it rejected the size of the request;
@@ -48,5 +53,6 @@ export const NOT_MEASURED: Measurements = {
   leaseChanged: ignore,
   roundEnded: ignore,
   webhookAttempted: ignore,
+  tunnelRequested: ignore,
   webhooksUnderWay: ignore,
 }
