@@ -71,6 +71,20 @@ describe('readConfig', () => {
       assert.match(faultOf({ ...set, OTEL_TRACES_SAMPLER_ARG: share }), /OTEL_TRACES_SAMPLER_ARG must be/)
   })
 
+  test('the usual variables of a proxy are read in both spellings, and a fault does not repeat the password', () => {
+    assert.equal(readConfig(PRODUCTION).egressProxy, null)
+    const url = 'http://user:proxy-secret@proxy.example:3128'
+    for (const name of ['HTTPS_PROXY', 'https_proxy']) {
+      const set = { ...PRODUCTION, [name]: url, NO_PROXY: 'a.example, .b.example', no_proxy: '*.c.example' }
+      assert.deepEqual(readConfig(set).egressProxy, { url, exempt: ['a.example', '.b.example', '*.c.example'] })
+    }
+    const socks = { ...PRODUCTION, HTTPS_PROXY: url.replace('http:', 'socks5:') }
+    assert.throws(
+      () => readConfig(socks),
+      (error) => /HTTPS_PROXY must be an http or https URL/.test(String(error)) && !/proxy-secret/.test(String(error)),
+    )
+  })
+
   test('encryption keys with ids are read, the newest first (D74)', () => {
     const newest = Buffer.alloc(32, 8)
     const { ENCRYPTION_KEY: _key, ...others } = DEVELOPMENT

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import type { EgressProxySettings } from './lib/outbound/egress-proxy.ts'
 import { parseDatabaseUrl } from './lib/parse-database-url.ts'
 import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
@@ -80,6 +81,8 @@ export interface Config {
    * is set; then the requests name `baseUrl`.
    */
   readonly outboundContact: string | null
+  /** The proxy through which https requests to other servers are sent; null if they are sent directly. */
+  readonly egressProxy: EgressProxySettings | null
   readonly logLevel: string
   /** How long a process that stops still accepts connections, so that load balancers notice in time. */
   readonly stopDelayMs: number
@@ -156,6 +159,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     faucet: readFaucet(reader, chains.test, production),
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),
+    egressProxy: readEgressProxy(reader),
     stopDelayMs: 1_000 * reader.integer('STOP_DELAY_SECONDS', production ? 5 : 0, { min: 0, max: 60 }),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',
@@ -240,6 +244,16 @@ function readTraces(reader: Reader): Config['traces'] {
     reader.faults.push('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1')
   }
   return { endpoint, ratio: Number(ratio), serviceName }
+}
+
+/** Reads the usual variables, which many programs read in lower case only, so both spellings are set on some machines. */
+function readEgressProxy(reader: Reader): EgressProxySettings | null {
+  const url = reader.text('HTTPS_PROXY', reader.text('https_proxy', ''))
+  if (url === '') return null
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    reader.faults.push('HTTPS_PROXY must be an http or https URL')
+  }
+  return { url, exempt: [...reader.list('NO_PROXY'), ...reader.list('no_proxy')] }
 }
 
 /** In production, the signer page is hosted apart from the service, unless the operator names its folder. */

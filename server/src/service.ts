@@ -34,6 +34,7 @@ import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
 import { NOT_MEASURED, type Measurements } from './lib/measurements.ts'
 import { startMemoryRelease } from './lib/memory-release.ts'
+import { openEgressProxy } from './lib/outbound/egress-proxy.ts'
 import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
 import { SharedReads } from './lib/shared-reads.ts'
@@ -77,7 +78,8 @@ export function openContext(
   }: { clock: MovableClock; logger: Logger; measurements?: Measurements | undefined },
 ) {
   const pools = poolsFor(config.database)
-  const deps = { clock, logger, pools, measurements }
+  const proxy = openEgressProxy(config.egressProxy, { logger, measurements })
+  const deps = { clock, logger, pools, measurements, proxy }
   const driver = openEnclave({ ...config.enclave, timeoutMs: ENCLAVE_TIMEOUT_MS }, deps)
   const enclave = measurements === NOT_MEASURED ? driver : measureEnclave(driver, measurements)
   const chains = { test: openChain(config.chains.test, deps), live: openChain(config.chains.live, deps) }
@@ -87,6 +89,7 @@ export function openContext(
   const outbound = {
     allowLoopback: config.webhooksToLoopback,
     ownOrigins: [config.baseUrl, config.authUrl],
+    proxy,
     contact: config.outboundContact ?? config.baseUrl,
   }
   const resources = openOutbound({ policy: outbound, clock })

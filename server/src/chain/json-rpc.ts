@@ -1,42 +1,47 @@
+import { createBoundedFetch, type BoundedFetch } from '../lib/outbound/bounded-fetch.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { parseJson } from '../lib/parse-json.ts'
-import { BodyTooLong, readBody } from '../lib/read-body.ts'
+import { BodyTooLong } from '../lib/read-body.ts'
 import { parseRetryAfterMs } from '../lib/parse-retry-after.ts'
 import { BatchRefusal, NodeBusy, NodeFault } from './errors.ts'
 import { readBatchRefusal, readCallRefusal } from './refusals.ts'
 
 export type RpcCall = { readonly method: string; readonly params: readonly unknown[] }
 
-export type RpcEndpoint = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+export interface RpcEndpoint extends BoundedFetch {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly host: string
+}
 
 /**
  * The longest response that we accept. 100 receipts of large transactions are far shorter. If a response is longer, we
  * close the connection.
  */
 const RESPONSE_BYTES_MAX = 16 * 1024 * 1024
-/** How much of an error response we read, to find out whether the node rejected the size of the batch. */
-const ERROR_BYTES_MAX = 64 * 1024
 const PAYLOAD_TOO_LARGE = 413
 const INCOMPLETE = 'did not return a complete batch'
 /** Statuses that may come with a `Retry-After` header (RFC 9110, section 15.6.4; RFC 6585, section 4). */
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503])
 
 /**
- * Splits an RPC address into a URL and headers for `fetch`. If the address contains credentials, they become a header.
- * `fetch` would reject an address with credentials, and its error message would repeat them. The errors of this
- * function never repeat the address.
+ * Prepares calls to an RPC address. If the address contains credentials, they become a header, so that no error repeats
+ * them. The errors of this function never repeat the address. `close` ends all connections.
  */
-export function parseEndpoint(rpcUrl: string): RpcEndpoint & { readonly host: string } {
+export function openEndpoint(rpcUrl: string, proxy: EgressProxy | null): RpcEndpoint {
   if (!URL.canParse(rpcUrl)) throw new TypeError('an RPC address is not a URL')
   const url = new URL(rpcUrl)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new TypeError('an RPC address must be http or https')
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  // Some providers reject requests without a `User-Agent`.
+  const headers: Record<string, string> = { 'content-type': 'application/json', 'user-agent': 'Bursar/1' }
   if (url.username !== '') {
     const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
     headers['authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
     url.username = ''
     url.password = ''
   }
-  return { url: url.href, headers, host: url.hostname }
+  const { fetch, close } = createBoundedFetch(url.href, { proxy, responseBytesMax: RESPONSE_BYTES_MAX })
+  return { url: url.href, headers, host: url.hostname, fetch, close }
 }
 
 /**
@@ -62,8 +67,8 @@ async function post(
 ): Promise<string> {
   try {
     const { url, headers } = endpoint
-    const response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'error' })
-    if (response.ok) return await readText(response, RESPONSE_BYTES_MAX)
+    const response = await endpoint.fetch(url, { method: 'POST', headers, body, signal })
+    if (response.ok) return await response.text()
     throw await readErrorStatus(response, calls)
   } catch (error) {
     if (error instanceof NodeFault) throw error
@@ -72,25 +77,16 @@ async function post(
   }
 }
 
-/**
- * Returns the fault that an error status means. Reads or cancels the body, because an unread body would keep its
- * connection open until garbage collection.
- */
+/** Returns the fault that an error status means. */
 async function readErrorStatus(response: Response, calls: number): Promise<NodeFault> {
   const { status, headers } = response
   const message = `returned HTTP status ${status}`
   if (BUSY_STATUSES.has(status) || calls === 1) {
-    await response.body?.cancel().catch(() => undefined)
     const retryAfterMs = BUSY_STATUSES.has(status) ? parseRetryAfterMs(headers) : null
     return retryAfterMs === null ? new NodeFault(message) : new NodeBusy(message, retryAfterMs)
   }
-  const text = await readText(response, ERROR_BYTES_MAX).catch(() => '')
   if (status === PAYLOAD_TOO_LARGE) return new BatchRefusal(message)
-  return findBatchRefusal(text, calls) ?? new NodeFault(message)
-}
-
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  return (await readBody(response.body, bytesMax)).toString('utf8')
+  return findBatchRefusal(await response.text(), calls) ?? new NodeFault(message)
 }
 
 function findBatchRefusal(text: string, calls: number): BatchRefusal | null {

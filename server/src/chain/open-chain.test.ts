@@ -241,7 +241,7 @@ const FAULTS: [string, Answer, RegExp][] = [
   ['hangs up', (_, response) => response.destroy(), /cannot be reached/],
   ['is overloaded', (_, response) => sendJson(response, 503, {}), /HTTP status 503/],
   ['limits the rate by status', (_, response) => sendJson(response, 429, {}), /HTTP status 429/],
-  ['redirects', (_, response) => void response.writeHead(307, { location: '/' }).end(), /cannot be reached/],
+  ['redirects', (_, response) => void response.writeHead(307, { location: '/' }).end(), /returned HTTP status 307/],
   ['does not speak JSON', (_, response) => response.end('<html>'), /did not return JSON/],
   [
     'speaks JSON, but not a batch',

@@ -1,6 +1,7 @@
 import type { Hash } from 'viem'
 import type { Logger } from '../lib/logger.ts'
 import { NOT_MEASURED, type Measurements } from '../lib/measurements.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Address } from '../values/address.ts'
 import type { GasMode } from '../values/gas.ts'
 import type { Mode } from '../values/mode.ts'
@@ -48,19 +49,23 @@ export const RECEIPTS_PER_BATCH_MAX = 100
  * Opens the service's only connection to a chain. The connection reads heads, USDC balances, receipts and transfers
  * over JSON-RPC. No request is made before the first call.
  *
- * We call nodes with `fetch` and not with viem's transports. With several nodes, viem cannot send two calls to the same
+ * We call nodes ourselves and not with viem's transports. With several nodes, viem cannot send two calls to the same
  * node and does not remember which node is down. Its errors also repeat the node's address, which may contain an API
  * key.
  */
 export function openChain(
   options: ChainOptions,
-  { logger, measurements = NOT_MEASURED }: { logger: Logger; measurements?: Measurements },
+  {
+    logger,
+    measurements = NOT_MEASURED,
+    proxy = null,
+  }: { logger: Logger; measurements?: Measurements; proxy?: EgressProxy | null },
 ) {
   const deps = { logger, measurements }
   const { mode, chainId, usdc, confirmations, gas = 'sponsored' } = options
   const { rpcUrls, timeoutMs = NODE_TIMEOUT_MS } = options
   const logsTimeoutMs = options.timeoutMs ?? LOGS_TIMEOUT_MS
-  const addresses = openAddresses(rpcUrls)
+  const addresses = openAddresses(rpcUrls, proxy)
   const nodes = createRpcNodes({ mode, chainId, addresses, timeoutMs }, deps)
   // Logs have their own list of nodes. If a node rejects a wide range of logs or is slow to return it, we stop using
   // the node for logs, but not for payments.
@@ -144,6 +149,7 @@ export function openChain(
       logNodes.close()
       secondNodes.close()
       blockNodes.close()
+      for (const address of addresses) address.close()
     },
   }
 }

@@ -1,6 +1,7 @@
 import { readProcessMs } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
 import { NOT_MEASURED, type Measurements, type NodeOutcome } from '../lib/measurements.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Mode } from '../values/mode.ts'
 import { AdaptiveSize, CALLS_PER_REQUEST } from './adaptive-size.ts'
 import {
@@ -13,7 +14,7 @@ import {
   NodeBusy,
   NodeFault,
 } from './errors.ts'
-import { parseEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
+import { openEndpoint, postBatch, type RpcCall, type RpcEndpoint } from './json-rpc.ts'
 import { parseQuantity } from './quantity.ts'
 import { postSplit, type WitnessCall } from './split-batch.ts'
 
@@ -28,7 +29,6 @@ export type RpcNodes = ReturnType<typeof createRpcNodes>
  */
 export type NodeAddress = RpcEndpoint & {
   readonly index: number
-  readonly host: string
   /**
    * Set after the node has sent `Retry-After`. Until this signal is aborted, we must not call the node. Null if it
    * never sent the header.
@@ -56,11 +56,11 @@ export const RETRY_AFTER_MS_MIN = 100
 export const RETRY_AFTER_MS_MAX = 60_000
 
 /**
- * Parses the addresses of a chain's nodes. @throws TypeError for an invalid address. The message does not repeat the
+ * Opens the addresses of a chain's nodes. @throws TypeError for an invalid address. The message does not repeat the
  * address.
  */
-export function openAddresses(rpcUrls: readonly string[]): NodeAddress[] {
-  return rpcUrls.map((rpcUrl, index) => ({ ...parseEndpoint(rpcUrl), index, pause: null }))
+export function openAddresses(rpcUrls: readonly string[], proxy: EgressProxy | null): NodeAddress[] {
+  return rpcUrls.map((rpcUrl, index) => ({ ...openEndpoint(rpcUrl, proxy), index, pause: null }))
 }
 
 /**

@@ -1,34 +1,38 @@
 import type { Config } from '../config.ts'
 import { ABSENT_WALLET_PATH } from '../enclave/privy/enclave-client.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createBoundedFetch } from '../lib/outbound/bounded-fetch.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { nameOf, type Finding } from './finding.ts'
 import { assessSkew } from './assess-skew.ts'
 
 const REQUEST_MS_MAX = 8_000
+const RESPONSE_BYTES_MAX = 64 * 1_024
 /** A `Date` header has whole seconds, so on average it is half a second behind. */
 const DATE_ROUNDING_MS = 500
 
 /** Checks that the enclave can be reached and accepts our credentials, and that its clock agrees with ours. */
 export async function checkEnclave(
   { apiUrl, appId, appSecret }: Config['enclave'],
-  clock: Clock,
+  { clock, proxy }: { clock: Clock; proxy: EgressProxy | null },
 ): Promise<readonly Finding[]> {
   const name = `enclave (${new URL(apiUrl).host})`
   const credentials = Buffer.from(`${appId}:${appSecret}`).toString('base64')
+  const { fetch, close } = createBoundedFetch(apiUrl, { proxy, responseBytesMax: RESPONSE_BYTES_MAX })
   const before = clock.now()
   let response: Response
   try {
     response = await fetch(`${apiUrl}${ABSENT_WALLET_PATH}`, {
       headers: { authorization: `Basic ${credentials}`, 'privy-app-id': appId, accept: 'application/json' },
-      redirect: 'error',
       signal: AbortSignal.timeout(REQUEST_MS_MAX),
     })
   } catch (error) {
     const advice = "Check PRIVY_API_URL, and this machine's outgoing connections."
     return [{ level: 'fail', name, observed: `it cannot be reached (${nameOf(error)})`, advice }]
+  } finally {
+    close()
   }
   const ours = new Date((before.getTime() + clock.now().getTime()) / 2)
-  await response.body?.cancel()
   return [assessStatus(name, response.status), assessDate(ours, response.headers.get('date'))]
 }
 

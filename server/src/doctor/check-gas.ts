@@ -3,6 +3,7 @@ import { openChain, type Chain } from '../chain/open-chain.ts'
 import type { ChainSettings } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import type { Logger } from '../lib/logger.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Address } from '../values/address.ts'
 import { formatCoin } from '../values/gas.ts'
 import type { Finding } from './finding.ts'
@@ -21,9 +22,9 @@ const WORKSPACES_MAX = 100
 export async function checkGas(
   db: Database,
   settings: ChainSettings,
-  { logger }: { logger: Logger },
+  deps: { logger: Logger; proxy: EgressProxy | null },
 ): Promise<readonly Finding[]> {
-  return settings.gas === 'sponsored' ? [await checkSponsored(db, settings)] : [await checkCoins(db, settings, logger)]
+  return settings.gas === 'sponsored' ? [await checkSponsored(db, settings)] : [await checkCoins(db, settings, deps)]
 }
 
 async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): Promise<Finding> {
@@ -43,13 +44,17 @@ async function checkSponsored(db: Database, { mode, chainId }: ChainSettings): P
   }
 }
 
-async function checkCoins(db: Database, settings: ChainSettings, logger: Logger): Promise<Finding> {
+async function checkCoins(
+  db: Database,
+  settings: ChainSettings,
+  deps: { logger: Logger; proxy: EgressProxy | null },
+): Promise<Finding> {
   const name = `${settings.mode} gas`
   const addresses = await db.readSlow(listWalletAddresses(settings.mode, WALLETS_MAX))
   const [first] = addresses
   if (first === undefined)
     return { level: 'ok', name, observed: 'wallets pay for themselves, but there is no wallet yet' }
-  const chain = openChain(settings, { logger })
+  const chain = openChain(settings, deps)
   try {
     const { neededWei } = await chain.readGasFunds(first)
     const poor = await findPoor(chain, addresses, neededWei)

@@ -1,9 +1,10 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { NodeFault } from '../chain/errors.ts'
-import { isRecord, parseEndpoint, postBatch, type RpcCall } from '../chain/json-rpc.ts'
+import { isRecord, openEndpoint, postBatch, type RpcCall } from '../chain/json-rpc.ts'
 import { formatQuantity, parseQuantity } from '../chain/quantity.ts'
 import type { ChainSettings } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Finding } from './finding.ts'
 
 const CALL_MS_MAX = 5_000
@@ -37,9 +38,9 @@ type Ask = (calls: readonly RpcCall[]) => Promise<unknown[]>
  */
 export async function checkNode(
   { mode, chainId, usdc }: ChainSettings,
-  { rpcUrl, position, clock }: { rpcUrl: string; position: number; clock: Clock },
+  { rpcUrl, position, clock, proxy }: { rpcUrl: string; position: number; clock: Clock; proxy: EgressProxy | null },
 ): Promise<readonly Finding[]> {
-  const endpoint = parseEndpoint(rpcUrl)
+  const endpoint = openEndpoint(rpcUrl, proxy)
   const name = `${mode} chain, node ${position} (${endpoint.host})`
   const setting = `${mode.toUpperCase()}_RPC_URLS`
   const ask: Ask = async (calls) => await postBatch(endpoint, calls, AbortSignal.timeout(CALL_MS_MAX))

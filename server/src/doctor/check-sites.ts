@@ -1,8 +1,9 @@
 import { get as getHttp, type IncomingMessage } from 'node:http'
-import { get as getHttps } from 'node:https'
+import { Agent as HttpsAgent, get as getHttps } from 'node:https'
 import { TLSSocket } from 'node:tls'
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import { sendThroughProxy, type EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { parseJson } from '../lib/parse-json.ts'
 import { BodyTooLong, readBody } from '../lib/read-body.ts'
 import { nameOf, type Finding } from './finding.ts'
@@ -20,6 +21,7 @@ interface SiteResponse {
 
 interface SiteOptions {
   readonly clock: Clock
+  readonly proxy: EgressProxy | null
   /** Certificate authorities to trust instead of the usual ones. */
   readonly ca?: string
 }
@@ -57,12 +59,13 @@ async function checkSite(
     isOurs,
     assess,
     clock,
+    proxy,
     ca,
   }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean; assess?: (body: unknown) => Finding },
 ): Promise<readonly Finding[]> {
   let response: SiteResponse
   try {
-    response = await fetchSite(new URL(path, origin), ca)
+    response = await fetchSite(new URL(path, origin), { ca, proxy })
   } catch (error) {
     const advice = 'Start the service and the TLS proxy, and check that the host name points to them.'
     return [{ level: 'fail', name, observed: `${origin} cannot be reached (${nameOf(error)})`, advice }]
@@ -120,17 +123,21 @@ function assessCertificate(name: string, { certificate }: SiteResponse, clock: C
  * Requests a page of a site. Accepts invalid certificates, because the doctor reports them. The request contains
  * nothing secret.
  */
-async function fetchSite(url: URL, ca: string | undefined): Promise<SiteResponse> {
+async function fetchSite(
+  url: URL,
+  { ca, proxy }: { ca: string | undefined; proxy: EgressProxy | null },
+): Promise<SiteResponse> {
+  const agent = new HttpsAgent({ rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) })
+  if (proxy !== null) sendThroughProxy(agent, proxy, async (host) => await Promise.resolve([host]))
   const signal = AbortSignal.timeout(REQUEST_MS_MAX)
   return await new Promise((resolve, reject) => {
     const receive = (response: IncomingMessage): void => {
       const certificate = response.socket instanceof TLSSocket ? readCertificate(response.socket) : null
       readJson(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
     }
-    const tls = { rejectUnauthorized: false, ...(ca === undefined ? {} : { ca }) }
     const request =
       url.protocol === 'https:'
-        ? getHttps(url, { signal, agent: false, ...tls }, receive)
+        ? getHttps(url, { signal, agent }, receive)
         : getHttp(url, { signal, agent: false }, receive)
     request.on('error', reject)
   })

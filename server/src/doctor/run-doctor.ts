@@ -1,9 +1,11 @@
 import { ConfigError, type Config } from '../config.ts'
 import { Database } from '../db/database.ts'
 import type { Clock } from '../lib/clock.ts'
+import { openEgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { createLogger } from '../lib/logger.ts'
 import { checkDashboard } from './check-dashboard.ts'
 import { checkDatabase } from './check-database.ts'
+import { checkEgressProxy } from './check-egress-proxy.ts'
 import { checkEnclave } from './check-enclave.ts'
 import { checkGas } from './check-gas.ts'
 import { checkNode } from './check-node.ts'
@@ -40,24 +42,26 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
   report(checkEnvironment(name, config))
   if (config.production) report(checkContact(config))
   const logger = createLogger('silent')
+  const proxy = openEgressProxy(config.egressProxy, { logger })
   const db = new Database({ url: config.database.url, connectionsMax: 1 }, logger)
   let failed = false
   try {
     const checks = [
+      runCheck('HTTPS_PROXY', async () => await checkEgressProxy(config, proxy)),
       runCheck('database', async () => await checkDatabase(config, clock)),
       runCheck('ENCRYPTION_KEY', async () => await checkSealed(db, config.encryptionKeys)),
       ...[config.chains.test, config.chains.live].flatMap((settings) => [
         ...settings.rpcUrls.map((rpcUrl, index) =>
           runCheck(
             `${settings.mode} chain, node ${index + 1}`,
-            async () => await checkNode(settings, { rpcUrl, position: index + 1, clock }),
+            async () => await checkNode(settings, { rpcUrl, position: index + 1, clock, proxy }),
           ),
         ),
-        runCheck(`${settings.mode} gas`, async () => await checkGas(db, settings, { logger })),
+        runCheck(`${settings.mode} gas`, async () => await checkGas(db, settings, { logger, proxy })),
       ]),
-      runCheck('enclave', async () => await checkEnclave(config.enclave, clock)),
+      runCheck('enclave', async () => await checkEnclave(config.enclave, { clock, proxy })),
       runCheck('dashboard', async () => await checkDashboard(config)),
-      runCheck('sites', async () => await checkSites(config, ca === undefined ? { clock } : { clock, ca })),
+      runCheck('sites', async () => await checkSites(config, { clock, proxy, ...(ca === undefined ? {} : { ca }) })),
     ]
     for (const check of checks) {
       for (const finding of await check) {

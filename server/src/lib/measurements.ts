@@ -41,6 +41,8 @@ export interface Measurements {
   roundEnded(job: string, outcome: 'ok' | 'failed', ms: number, trace: Trace | null): void
   /** An attempt to send a webhook has ended. */
   webhookAttempted(outcome: string): void
+  /** The proxy of `HTTPS_PROXY` was asked for a tunnel. */
+  tunnelRequested(outcome: TunnelOutcome): void
   /** How many attempts to send webhooks are in progress in this process. */
   webhooksUnderWay(pool: 'prompt' | 'hanging', count: number): void
 }
@@ -50,6 +52,9 @@ export interface Trace {
   /** Runs work that belongs to the trace, with everything that it awaits. */
   run<Result>(work: () => Result): Result
 }
+
+/** What became of a request for a tunnel. `rejected`: the proxy responded with an error other than 407. */
+export type TunnelOutcome = 'ok' | 'unreachable' | 'unauthorized' | 'rejected'
 
 /**
  * How a node responded: it did; it asked us to wait; it does not have a block yet; it rejected the size of the request;
@@ -72,5 +77,6 @@ export const NOT_MEASURED: Measurements = {
   leaseChanged: ignore,
   roundEnded: ignore,
   webhookAttempted: ignore,
+  tunnelRequested: ignore,
   webhooksUnderWay: ignore,
 }

@@ -95,6 +95,12 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
     labelNames: ['outcome'],
     registers,
   })
+  const tunnels = new Counter({
+    name: 'bursar_egress_proxy_tunnels_total',
+    help: 'Requests for a tunnel to the proxy of HTTPS_PROXY, by their outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
   const webhooksUnderWay = new Gauge({
     name: 'bursar_webhook_attempts_in_progress',
     help: 'Attempts to send webhooks that are in progress in this process, by the pool of the sender',
@@ -130,6 +136,7 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
       if (outcome === 'ok') roundSucceeded.set({ job_name: job }, nowSeconds())
     },
     webhookAttempted: (outcome) => webhookAttempts.inc({ outcome }),
+    tunnelRequested: (outcome) => tunnels.inc({ outcome }),
     webhooksUnderWay: (pool, count) => webhooksUnderWay.set({ pool }, count),
   }
 }

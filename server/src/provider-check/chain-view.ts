@@ -2,9 +2,10 @@ import type { Hash, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
 import { ERC1271_ABI, ERC1271_VALID } from '../chain/account-reader.ts'
 import { NodeFault } from '../chain/errors.ts'
-import { isRecord, parseEndpoint, postBatch } from '../chain/json-rpc.ts'
+import { isRecord, openEndpoint, postBatch } from '../chain/json-rpc.ts'
 import { parseQuantity, parseWord } from '../chain/quantity.ts'
 import type { ChainSettings } from '../config.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Address } from '../values/address.ts'
 import { erc20Abi } from '../values/erc20.ts'
 
@@ -17,8 +18,8 @@ const ADDRESS_WORD_PREFIX = `0x${'0'.repeat(24)}`
  * Makes functions that read the test chain, from its first node. Only the provider check needs these functions.
  * @throws NodeFault
  */
-export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>) {
-  const endpoint = parseEndpoint(rpcUrls[0] ?? '')
+export function openChainView({ rpcUrls, usdc }: Pick<ChainSettings, 'rpcUrls' | 'usdc'>, proxy: EgressProxy | null) {
+  const endpoint = openEndpoint(rpcUrls[0] ?? '', proxy)
 
   async function ask(method: string, params: readonly unknown[]): Promise<unknown> {
     const [result] = await postBatch(endpoint, [{ method, params }], AbortSignal.timeout(CALL_MS_MAX))

@@ -46,9 +46,10 @@ describe('the steps of the provider check about owners', () => {
       confirmations: 1,
     } as const
     run = {
-      wire: openProviderWire({ apiUrl: provider.url, appId: 'app', appSecret: 'secret' }),
-      chain: openChainView(settings),
+      wire: openProviderWire({ apiUrl: provider.url, appId: 'app', appSecret: 'secret' }, null),
+      chain: openChainView(settings, null),
       settings: { ...settings, gas: 'sponsored', explorerUrl: null },
+      proxy: null,
       clock: createClock(),
       passkey: createPasskey(ORIGIN),
       secondPasskey: createPasskey(ORIGIN),

@@ -1,5 +1,6 @@
 import type { ChainSettings } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import type { Address } from '../values/address.ts'
 import { microUsdc } from '../values/money.ts'
 import type { ChainView } from './chain-view.ts'
@@ -12,6 +13,7 @@ export interface CheckRun {
   readonly wire: ProviderWire
   readonly chain: ChainView
   readonly settings: ChainSettings
+  readonly proxy: EgressProxy | null
   readonly clock: Clock
   readonly passkey: CheckPasskey
   /** Becomes an owner too (step 14). */

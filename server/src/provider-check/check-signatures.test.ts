@@ -62,9 +62,10 @@ describe('signatures of a wallet that a sponsored transfer has upgraded', () => 
     }
     const settings = { mode: 'test', chainId: 84532, rpcUrls: [node.url], usdc: USDC, confirmations: 1 } as const
     run = {
-      wire: openProviderWire({ apiUrl: provider.url, appId: 'app', appSecret: 'secret' }),
-      chain: openChainView(settings),
+      wire: openProviderWire({ apiUrl: provider.url, appId: 'app', appSecret: 'secret' }, null),
+      chain: openChainView(settings, null),
       settings: { ...settings, gas: 'sponsored', explorerUrl: null },
+      proxy: null,
       clock: createClock(),
       passkey: createPasskey('http://localhost:4101'),
       secondPasskey: createPasskey('http://localhost:4101'),

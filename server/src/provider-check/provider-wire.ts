@@ -1,5 +1,7 @@
 import { formatRequestForAuthorizationSignature } from '@privy-io/node'
 import type { Config } from '../config.ts'
+import { createBoundedFetch } from '../lib/outbound/bounded-fetch.ts'
+import type { EgressProxy } from '../lib/outbound/egress-proxy.ts'
 
 /** A response of the enclave, unchanged. The status is null if there was no response. */
 export interface ProviderResponse {
@@ -20,12 +22,14 @@ export interface WireRequest {
 export type ProviderWire = ReturnType<typeof openProviderWire>
 
 const REQUEST_MS_MAX = 20_000
+const RESPONSE_BYTES_MAX = 1024 * 1024
 
 /**
  * Makes functions that call the enclave's REST API without the SDK and without our code in `enclave/`, so that we see
  * its responses unchanged. A request is never repeated.
  */
-export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']) {
+export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave'], proxy: EgressProxy | null) {
+  const { fetch } = createBoundedFetch(apiUrl, { proxy, responseBytesMax: RESPONSE_BYTES_MAX })
   const credentials = Buffer.from(`${appId}:${appSecret}`).toString('base64')
 
   async function send(
@@ -55,7 +59,6 @@ export function openProviderWire({ apiUrl, appId, appSecret }: Config['enclave']
       const response = await fetch(url, {
         method,
         headers,
-        redirect: 'error',
         signal: AbortSignal.timeout(REQUEST_MS_MAX),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })

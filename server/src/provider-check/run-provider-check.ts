@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
 import { generateSignerKey, parseSignerKey, signPayload } from '../enclave/privy/signer-key.ts'
 import type { Clock } from '../lib/clock.ts'
+import { createLogger } from '../lib/logger.ts'
+import { openEgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { openChainView } from './chain-view.ts'
 import type { CheckRun, CheckWallet } from './check-run.ts'
 import { checkAllSlots, checkOwners, checkRevocation, checkWithdrawal } from './check-owners.ts'
@@ -36,7 +38,8 @@ const NO_FUNDS = 'not tried: the wallet was not funded'
  */
 export async function runProviderCheck({ config, clock, funding, print }: ProviderCheckOptions): Promise<number> {
   const settings = config.chains.test
-  const chain = openChainView(settings)
+  const proxy = openEgressProxy(config.egressProxy, { logger: createLogger('silent') })
+  const chain = openChainView(settings, proxy)
   const refusal = await findRefusal(config, chain)
   if (refusal !== null) {
     print(`${refusal}\n`)
@@ -45,9 +48,10 @@ export async function runProviderCheck({ config, clock, funding, print }: Provid
   const key = generateSignerKey()
   const signingKey = parseSignerKey(key.privateKey)
   const run: CheckRun = {
-    wire: openProviderWire(config.enclave),
+    wire: openProviderWire(config.enclave, proxy),
     chain,
     settings,
+    proxy,
     clock,
     passkey: createPasskey(config.authUrl),
     secondPasskey: createPasskey(config.authUrl),

@@ -11,6 +11,7 @@ import {
 } from './ambient.ts'
 import { CITATIONS_RESOLVE, NAMED_FILES_EXIST, NO_BARE_CITATIONS } from './citations.ts'
 import { ENCLAVE_DOOR } from './door.ts'
+import { ONE_WAY_OUT } from './egress.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
@@ -30,6 +31,7 @@ export const ALL_RULES: readonly Rule[] = [
   NAMED_IMPORTS,
   WORKSPACE_BORDERS,
   ENCLAVE_DOOR,
+  ONE_WAY_OUT,
   PURE_FILES,
   ACTOR_REQUIRED,
   ENVIRONMENT,

@@ -10,6 +10,7 @@ import {
 } from './ambient.ts'
 import { CITATION_SAMPLES } from './citation-samples.ts'
 import { ENCLAVE_DOOR } from './door.ts'
+import { ONE_WAY_OUT } from './egress.ts'
 import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
@@ -148,6 +149,21 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/values/problem.ts', "const code = 'privy_call_failed'"),
       file(`${DOMAIN}/wallets/wallets-store.ts`, "const column = 'owner_quorum_id'"),
       file(`${DOMAIN}/grants/grant.test.ts`, 'const policyId = 1'),
+    ],
+  },
+  {
+    rule: ONE_WAY_OUT,
+    fails: [
+      broken('server/src/chain/json-rpc.ts', "const answer = await fetch('https://a.example')"),
+      broken('server/src/console/ask-faucet.ts', "import { request } from 'node:https'"),
+    ],
+    passes: [
+      file('server/src/chain/json-rpc.ts', 'const answer = await endpoint.fetch(url)'),
+      file(
+        'server/src/doctor/check-enclave.ts',
+        `${importing('../lib/outbound/bounded-fetch.ts')}\nconst answer = await fetch(url)`,
+      ),
+      file('server/src/lib/outbound/agents.ts', "import { Agent } from 'node:https'"),
     ],
   },
   {

@@ -96,7 +96,11 @@ export function addConsoleWalletRoutes(http: HttpServer, consoleContext: Console
       const address = parseWalletAddress(request.params.address)
       await getWallet(ctx, { workspaceId: workspace.id, mode, address })
       await enforceRateLimit(ctx, { subject: workspace.id, bucket: 'faucet' })
-      const hash = await askFaucet(consoleContext.faucet.url, { address, amountMicro: FAUCET_AMOUNT_MICRO })
+      const hash = await askFaucet(consoleContext.faucet.url, {
+        address,
+        amountMicro: FAUCET_AMOUNT_MICRO,
+        proxy: ctx.outbound.proxy ?? null,
+      })
       return reply.code(201).send({ tx_hash: hash, amount_usdc: formatAmount(FAUCET_AMOUNT_MICRO) })
     },
   })

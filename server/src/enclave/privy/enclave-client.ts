@@ -2,8 +2,10 @@ import { PrivyClient } from '@privy-io/node'
 import type { Clock } from '../../lib/clock.ts'
 import type { FairPlaces } from '../../lib/fair-places.ts'
 import type { Logger } from '../../lib/logger.ts'
+import { createBoundedFetch } from '../../lib/outbound/bounded-fetch.ts'
+import type { EgressProxy } from '../../lib/outbound/egress-proxy.ts'
+import { isTooDeep } from '../../lib/parse-json.ts'
 import { parseRetryAfterMs } from '../../lib/parse-retry-after.ts'
-import { createBoundedFetch } from './bounded-fetch.ts'
 import { createEnclaveClock } from './enclave-clock.ts'
 import { EnclaveRefused, EnclaveUnavailable } from '../errors.ts'
 import { readErrorResponse, readFailure, type Failure } from './failure.ts'
@@ -22,6 +24,8 @@ export type EnclaveOptions = {
 
 /** The path of a well-formed id that no wallet has. The provider answers with 404 only if the credentials are right. */
 export const ABSENT_WALLET_PATH = '/v1/wallets/c00000000000000000000000'
+const RESPONSE_BYTES_MAX = 1024 * 1024
+const SOCKETS_MAX = 128
 /** How long a payment waits while the process finds out whether the enclave is in reach again. */
 const PROBE_MS_MAX = 2_000
 
@@ -34,11 +38,13 @@ export type EnclaveClient = ReturnType<typeof createEnclaveClient>
  */
 export function createEnclaveClient(
   options: EnclaveOptions,
-  { clock, logger, places }: { clock: Clock; logger: Logger; places: FairPlaces },
+  { clock, logger, places, proxy }: { clock: Clock; logger: Logger; places: FairPlaces; proxy: EgressProxy | null },
 ) {
   const { apiUrl, appId, appSecret, timeoutMs } = options
   checkApiUrl(apiUrl)
-  const { fetch: boundedFetch, close } = createBoundedFetch(apiUrl)
+  const { fetch: boundedFetch, close } = createBoundedFetch(apiUrl, {
+    ...{ proxy, checkBody, responseBytesMax: RESPONSE_BYTES_MAX, socketsMax: SOCKETS_MAX },
+  })
   const enclaveClock = createEnclaveClock({ clock, logger })
   const budget = createRequestBudget(places)
   const reach = createReach(
@@ -114,6 +120,12 @@ export function createEnclaveClient(
     toError,
     close,
   }
+}
+
+/** The SDK parses the body without a limit of its own. */
+function checkBody(body: Buffer): void {
+  // The brackets and quotes of JSON have the same bytes in UTF-8 as in Latin-1, which is decoded faster.
+  if (isTooDeep(body.toString('latin1'))) throw new Error('the response of the enclave is nested too deeply')
 }
 
 function checkApiUrl(apiUrl: string): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Logger } from '../../lib/logger.ts'
+import type { EgressProxy } from '../../lib/outbound/egress-proxy.ts'
 import { openPools, type Pools } from '../../lib/pools.ts'
 import type { Enclave } from '../enclave.ts'
 import { EnclaveRefused } from '../errors.ts'
@@ -16,9 +17,14 @@ import { awaitTxHash, findTransfer } from './transactions.ts'
 /** Opens the only connection to the enclave. @throws TypeError for an `apiUrl` that cannot be signed. */
 export function openEnclave(
   options: EnclaveOptions,
-  { clock, logger, pools = openPools() }: { clock: Clock; logger: Logger; pools?: Pools | undefined },
+  {
+    clock,
+    logger,
+    pools = openPools(),
+    proxy = null,
+  }: { clock: Clock; logger: Logger; pools?: Pools | undefined; proxy?: EgressProxy | null },
 ): Enclave {
-  const client = createEnclaveClient(options, { clock, logger, places: pools.lookUps })
+  const client = createEnclaveClient(options, { clock, logger, places: pools.lookUps, proxy })
   const places = pools.walletCreations
 
   /** If the enclave accepts our credentials, it returns 404 for a wallet that does not exist. */

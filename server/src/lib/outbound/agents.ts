@@ -1,11 +1,12 @@
 import type { LookupAddress } from 'node:dns'
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { Socket, type LookupFunction } from 'node:net'
+import { isIP, Socket, type LookupFunction } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { isAllowedAddress } from './allowed-address.ts'
+import { sendThroughProxy } from './egress-proxy.ts'
 import { AddressBlocked, LookupFailed } from './outbound-error.ts'
-import type { OutboundPolicy } from './policy.ts'
+import type { OutboundPolicy, ResolveHost } from './policy.ts'
 import { createHostResolver } from './resolve-host.ts'
 
 /**
@@ -43,13 +44,15 @@ export interface Agents {
  * Creates agents that resolve a host once per connection. They check every address of the DNS response and connect to
  * one of these addresses. There is no second DNS response that could contain an unchecked address. They check the
  * connected socket again, which also covers URLs that contain an IP address. Pooled connections were checked the same
- * way. Proxy settings in the environment are ignored.
+ * way. With an egress proxy, they resolve and check the host in the same way, and ask the proxy for a tunnel to one of
+ * the checked addresses. So the proxy resolves no name.
  *
  * Requests have a `ConnectionScope`, so that a server never sees two workspaces on one connection, and cannot leave a
  * response on a connection for the request of another workspace.
  */
 export function createAgents(policy: OutboundPolicy, clock: Clock): Agents {
-  const lookup = createCheckedLookup(policy)
+  const resolve = createCheckedResolver(policy)
+  const lookup = createCheckedLookup(resolve)
   const dial = { lookup, autoSelectFamilyAttemptTimeout: DIAL_MS }
   const pool = { keepAlive: true, maxFreeSockets: IDLE_SOCKETS_PER_HOST_MAX, timeout: SOCKET_IDLE_MS, ...dial }
   // These options are set explicitly, so that neither the environment nor the command line can change them.
@@ -60,6 +63,10 @@ export function createAgents(policy: OutboundPolicy, clock: Clock): Agents {
   }
   const all = [...Object.values(agents.pooled), ...Object.values(agents.new)]
   for (const agent of all) guard(agent, policy, clock)
+  if (policy.proxy != null) {
+    for (const kept of Object.values(agents))
+      sendThroughProxy(kept['https:'], policy.proxy, listTargets(resolve, policy))
+  }
   return {
     pick: (url, connection) => agents[connection][url.protocol === 'https:' ? 'https:' : 'http:'],
     close: () => {
@@ -69,25 +76,42 @@ export function createAgents(policy: OutboundPolicy, clock: Clock): Agents {
 }
 
 /**
- * Creates a lookup function for `net.connect`. It fails if any of the host's addresses is not allowed, even one that
- * would not be tried.
+ * Creates a function that resolves a host. It fails if any of the host's addresses is not allowed, even one that would
+ * not be tried.
  */
-function createCheckedLookup(policy: OutboundPolicy): LookupFunction {
+function createCheckedResolver(policy: OutboundPolicy): ResolveHost {
   const resolve = policy.resolve ?? createHostResolver()
+  return async (hostname) => {
+    const addresses = await resolve(hostname).catch((error: unknown) => {
+      throw new LookupFailed('the host name could not be resolved', { cause: error })
+    })
+    if (addresses.length === 0) throw new LookupFailed('the host name has no address')
+    if (!addresses.every(({ address }) => isAllowedAddress(address, policy))) {
+      throw new AddressBlocked('the host name has an address that is not allowed')
+    }
+    return chooseDialled(addresses)
+  }
+}
+
+/** Creates a lookup function for `net.connect`. */
+function createCheckedLookup(resolve: ResolveHost): LookupFunction {
   return (hostname, options, callback) => {
     const look = async (): Promise<void> => {
-      const addresses = await resolve(hostname).catch((error: unknown) => {
-        throw new LookupFailed('the host name could not be resolved', { cause: error })
-      })
+      const addresses = await resolve(hostname)
       const [first] = addresses
-      if (first === undefined) throw new LookupFailed('the host name has no address')
-      if (!addresses.every(({ address }) => isAllowedAddress(address, policy))) {
-        throw new AddressBlocked('the host name has an address that is not allowed')
-      }
-      if (options.all) callback(null, chooseDialled(addresses))
-      else callback(null, first.address, first.family)
+      if (options.all) callback(null, [...addresses])
+      else callback(null, first?.address ?? '', first?.family)
     }
     look().catch((error: unknown) => callback(error as Error, []))
+  }
+}
+
+/** Creates a function that returns the addresses to which a proxy may be asked to connect. */
+function listTargets(resolve: ResolveHost, policy: OutboundPolicy): (host: string) => Promise<readonly string[]> {
+  return async (host) => {
+    if (isIP(host) === 0) return (await resolve(host)).map(({ address }) => address)
+    if (!isAllowedAddress(host, policy)) throw new AddressBlocked('the address is not allowed')
+    return [host]
   }
 }
 
@@ -108,7 +132,8 @@ function guard(agent: HttpAgent, policy: OutboundPolicy, clock: Clock): void {
     const socket = createConnection(options, callback)
     if (socket instanceof Socket) {
       createdAt.set(socket, clock.now().getTime())
-      // The check is the first listener, so that no byte is sent before it.
+      // The check is the first listener, so that no byte is sent before it. A connection in the tunnel of a proxy does
+      // not emit this event, because the tunnel is already open.
       socket.prependOnceListener('connect', () => checkPeer(socket, policy))
     }
     return socket

@@ -18,6 +18,20 @@ export class AddressBlocked extends Error {
   override readonly name = 'AddressBlocked'
 }
 
+/** The proxy of `HTTPS_PROXY` did not open a tunnel. */
+export class ProxyFailed extends Error {
+  override readonly name = 'ProxyFailed'
+  readonly outcome: 'unreachable' | 'unauthorized' | 'rejected'
+  /** For the log, where errors of connections have a code too. */
+  readonly code: string
+
+  constructor(outcome: ProxyFailed['outcome'], reason: string, options?: ErrorOptions) {
+    super(`the proxy opened no tunnel: ${reason}`, options)
+    this.outcome = outcome
+    this.code = `PROXY_${outcome.toUpperCase()}`
+  }
+}
+
 /**
  * Error codes that mean that no connection was made. They include problems of our own machine, such as no free port or
  * file descriptor.
@@ -42,7 +56,7 @@ export function nameError(thrown: unknown, url: URL): OutboundError {
   if (thrown instanceof AddressBlocked) return 'blocked_address'
   if (thrown instanceof LookupFailed) return 'dns_error'
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
-  if (UNREACHED_CODES.includes(code)) return 'connection_refused'
+  if (thrown instanceof ProxyFailed || UNREACHED_CODES.includes(code)) return 'connection_refused'
   if (isReset(thrown)) return 'connection_reset'
   if (code === 'ETIMEDOUT') return 'timeout'
   // `HPE_` marks errors of Node's HTTP parser. With https, every other error comes from the TLS handshake, which has

@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns'
+import type { EgressProxy } from './egress-proxy.ts'
 
 /** Resolves a host name to all of its addresses. */
 export type ResolveHost = (hostname: string) => Promise<readonly LookupAddress[]>
@@ -15,6 +16,8 @@ export interface OutboundPolicy {
   readonly allowLoopback: boolean
   /** Our own origins. They are not allowed, because a request to ourselves could cause a loop. */
   readonly ownOrigins: readonly string[]
+  /** Through which https requests are sent; null or missing if they are sent directly. */
+  readonly proxy?: EgressProxy | null
   /** Replaces the DNS resolver, in tests. */
   readonly resolve?: ResolveHost
 }
