@@ -619,6 +619,7 @@ create table payments (
   valid_before timestamp with time zone,
   recovered_at timestamp with time zone,
   gas_wei numeric(78,0),
+  request_id text,
   constraint payments_pkey PRIMARY KEY (workspace_id, id),
   constraint payments_allowance_check CHECK ((((mode = 'live'::text) AND (kind <> 'withdrawal'::text)) = (allowance_month IS NOT NULL))),
   constraint payments_amount_micro_check CHECK ((amount_micro > (0)::numeric)),

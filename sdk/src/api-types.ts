@@ -370,6 +370,8 @@ export interface components {
             memo: string | null;
             /** @description The key of the request. Null if it had none. */
             idempotency_key: string | null;
+            /** @description The `Request-Id` of the request that created the payment. Null if it was not recorded. */
+            request_id: string | null;
             /**
              * Format: date-time
              * @description When the payment was created.

@@ -41,6 +41,7 @@ describe('payments over HTTP', () => {
       from: seeded.wallet,
       memo: 'lunch 🍜',
       idempotency_key: 'order 7',
+      request_id: answer.headers['request-id'],
       created_at: payment['created_at'],
       confirmed_at: null,
     })

@@ -43,7 +43,12 @@ describe('purchases over HTTP', () => {
     assert.deepEqual(payment, {
       ...{ id: payment['id'], kind: 'x402', agent_id: buyer.agentId, grant_id: buyer.grant.id, status: 'pending' },
       ...{ failure_code: null, tx_hash: null, amount_usdc: '0.01', to: RECIPIENT, from: buyer.wallet, memo: 'weather' },
-      ...{ idempotency_key: 'one', created_at: payment['created_at'], confirmed_at: null },
+      ...{
+        idempotency_key: 'one',
+        request_id: payment['request_id'],
+        created_at: payment['created_at'],
+        confirmed_at: null,
+      },
     })
     assert.equal(delivery, 'delivered')
     assert.equal(purchase['resource_url'], `${seller.url}/goods`)

@@ -67,6 +67,7 @@ describe('a payment, from the first signature to the chain', () => {
           from: wallet,
           memo: 'a coffee',
           idempotency_key: null,
+          request_id: payment.request_id,
           created_at: '',
           confirmed_at: null,
         },

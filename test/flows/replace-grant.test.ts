@@ -98,7 +98,7 @@ describe('a payment while its policy is replaced', () => {
   function pay({ workspaceId, mode, agentId, wallet }: Owned, amountUsdc: string): Promise<PaymentOutcome> {
     const amountMicro = parseAmount(amountUsdc) ?? assert.fail(amountUsdc)
     const what = { to: RECIPIENT, amountMicro, amountUsdc, memo: null, idempotencyKey: null }
-    const credential = { credentialId: null, boundAgentId: null }
+    const credential = { credentialId: null, requestId: null, boundAgentId: null }
     return createPayment(ctx, { workspaceId, mode, agentId, wallet: wallet.address, ...what, ...credential })
   }
 

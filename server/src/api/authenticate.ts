@@ -93,7 +93,7 @@ export async function identifyCaller(
   const challenge = (refusal: Omit<Parameters<typeof formatChallenge>[0], 'origin' | 'resourcePath'>): string =>
     formatChallenge({ ...refusal, origin: originOf(request, origins), resourcePath: calledPath })
   const credential = readCredential(request)
-  const found = credential === null ? null : await findCaller(ctx, { credential, requirements })
+  const found = credential === null ? null : await findCaller(ctx, { credential, requestId: request.id, requirements })
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
     const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
     void reply.header('WWW-Authenticate', challenge({ error }))
@@ -155,15 +155,15 @@ function isIntendedFor(
  */
 async function findCaller(
   ctx: Context,
-  { credential, requirements }: { credential: string; requirements: Requirements },
+  { credential, requestId, requirements }: { credential: string; requestId: string; requirements: Requirements },
 ): Promise<Authenticated | null> {
   const { bucket, scope: requiredScope = null } = requirements
   if (credential.startsWith(SECRET_PREFIXES.accessToken)) {
     const token = await authenticateToken(ctx, { credential, bucket, requiredScope })
-    return token === null ? null : { caller: toTokenCaller(token), rate: token.rate, isHeld: false }
+    return token === null ? null : { caller: toTokenCaller(token, requestId), rate: token.rate, isHeld: false }
   }
   const key = await authenticateKey(ctx, { credential, bucket, requiredScope })
-  return key === null ? null : { caller: toKeyCaller(key), rate: key.rate, isHeld: key.isHeld }
+  return key === null ? null : { caller: toKeyCaller(key, requestId), rate: key.rate, isHeld: key.isHeld }
 }
 
 /**

@@ -9,6 +9,8 @@ import { SCOPES, type Scope } from '../values/scope.ts'
 /** The caller of a `/v1` request: a workspace and mode, identified by a valid credential. */
 export interface Caller {
   readonly authType: 'api_key' | 'oauth'
+  /** The id of the HTTP request. */
+  readonly requestId: string
   /** The actor that the audit log records. */
   readonly actor: Actor
   /** The id of the API key or of the connection. */
@@ -59,9 +61,10 @@ export function isUnrestrictedKey({ authType, agentId, scopes }: Caller): boolea
   return authType === 'api_key' && agentId === null && SCOPES.every((scope) => scopes.includes(scope))
 }
 
-export function toKeyCaller({ key, workspace, scopes }: AuthenticatedKey): Caller {
+export function toKeyCaller({ key, workspace, scopes }: AuthenticatedKey, requestId: string): Caller {
   return {
     authType: 'api_key',
+    requestId,
     actor: { kind: 'key', id: key.id },
     credentialId: key.id,
     workspaceId: key.workspaceId,
@@ -78,9 +81,10 @@ export function toKeyCaller({ key, workspace, scopes }: AuthenticatedKey): Calle
   }
 }
 
-export function toTokenCaller({ connection, workspace, scopes }: AuthenticatedToken): Caller {
+export function toTokenCaller({ connection, workspace, scopes }: AuthenticatedToken, requestId: string): Caller {
   return {
     authType: 'oauth',
+    requestId,
     actor: { kind: 'client', id: connection.clientId },
     credentialId: connection.id,
     workspaceId: connection.workspaceId,

@@ -28,8 +28,9 @@ export function parsePurchaseTerms(body: TermsBody, caller: Caller, idempotencyK
   if (maxAmountMicro === null) throw invalidMember('max_amount_usdc', AMOUNT_RULE, 'amount_invalid')
   const wallet = parseAddress(body.wallet)
   if (wallet === null) throw invalidMember('wallet', ADDRESS_RULE, 'address_invalid')
-  const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
-  return { workspaceId, mode, credentialId, boundAgentId, agentId, wallet, maxAmountMicro, memo, idempotencyKey }
+  const { workspaceId, mode, credentialId, requestId, agentId: boundAgentId } = caller
+  const key = { workspaceId, mode, idempotencyKey }
+  return { ...key, credentialId, requestId, boundAgentId, agentId, wallet, maxAmountMicro, memo }
 }
 
 /** Parses for whom a price is checked. Null if the body names nobody. Throws 400 that names the field. */

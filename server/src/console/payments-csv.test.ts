@@ -20,6 +20,7 @@ const PAYMENT: ListedPayment = {
   memo: null,
   idempotencyKey: null,
   credentialId: null,
+  requestId: null,
   status: 'pending',
   failureCode: null,
   txHash: null,

@@ -390,6 +390,7 @@ export const tables = {
     valid_before: nullable(column('payments.valid_before', 'timestamptz')),
     recovered_at: nullable(column('payments.recovered_at', 'timestamptz')),
     gas_wei: nullable(column('payments.gas_wei', 'numeric')),
+    request_id: nullable(column('payments.request_id', 'text')),
   },
   purchases: {
     workspace_id: column('purchases.workspace_id', 'text'),

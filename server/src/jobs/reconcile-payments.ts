@@ -1,5 +1,5 @@
 import type { Context } from '../domain/context.ts'
-import type { Payment } from '../domain/payments/payment.ts'
+import { nameInLog, type Payment } from '../domain/payments/payment.ts'
 import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
 import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import type { Loop } from '../lib/loop.ts'
@@ -49,7 +49,7 @@ async function reconcilePage(ctx: Context, payments: readonly Payment[], signal:
       failures = 0
     } catch (error) {
       failures += 1
-      ctx.logger.warn({ err: error, payment: payment.id }, 'a payment could not be reconciled')
+      ctx.logger.warn({ err: error, ...nameInLog(payment) }, 'a payment could not be reconciled')
       if (failures >= FAILURES_IN_A_ROW_MAX) throw error
     }
   }

@@ -3,7 +3,7 @@ import type { Context } from '../domain/context.ts'
 import type { Payment } from '../domain/payments/payment.ts'
 import { compareRequest } from '../domain/payment-requests/compare-request.ts'
 import { findEarlierPayments } from '../domain/payment-requests/find-earlier-payments.ts'
-import type { PaymentRequest } from '../domain/payment-requests/payment-request.ts'
+import type { PaymentCredential, PaymentRequest } from '../domain/payment-requests/payment-request.ts'
 import { parseAddress } from '../values/address.ts'
 import { chooseAgent } from './choose-agent.ts'
 import { countSeconds } from './count-seconds.ts'
@@ -67,17 +67,17 @@ export interface PurchaseArguments {
 /** What is bought. Does not contain the wallet, because the arguments need not name one. */
 export type AskedPurchase = Pick<
   PaymentRequest,
-  'workspaceId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | 'credentialId' | 'boundAgentId'
+  'workspaceId' | 'mode' | 'agentId' | 'to' | 'amountMicro' | 'idempotencyKey' | keyof PaymentCredential
 >
 
 /** Parses the arguments of a purchase. Throws a failure that says what is wrong with them. */
 export async function readPurchase(ctx: Context, caller: ToolCaller, args: PurchaseArguments): Promise<AskedPurchase> {
-  const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
+  const { workspaceId, mode, credentialId, requestId, agentId: boundAgentId } = caller
   const amountMicro = parseAmountInput(args.amount_usdc)
   const to = parseRecipient(args.to, ctx.chains[mode].usdc)
   const agentId = await chooseAgent(ctx, caller, args.agent_id)
   const idempotencyKey = args.purchase_id ?? null
-  return { workspaceId, mode, agentId, to, amountMicro, idempotencyKey, credentialId, boundAgentId }
+  return { workspaceId, mode, agentId, to, amountMicro, idempotencyKey, credentialId, requestId, boundAgentId }
 }
 
 /**

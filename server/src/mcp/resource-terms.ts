@@ -30,7 +30,7 @@ export async function readTerms(
   { caller, args }: Pick<ToolCall<TermsArguments>, 'caller' | 'args'>,
   request: AgentRequest,
 ): Promise<PurchaseTerms> {
-  const { workspaceId, mode, credentialId, agentId: boundAgentId } = caller
+  const { workspaceId, mode, credentialId, requestId, agentId: boundAgentId } = caller
   const maxAmountMicro = parseAmountInput(args.max_amount_usdc, 'max_amount_usdc')
   const agentId = await chooseAgent(ctx, caller, args.agent_id)
   const key = { workspaceId, mode, agentId, idempotencyKey: args.purchase_id }
@@ -42,7 +42,7 @@ export async function readTerms(
       : await chooseWallet(ctx, { caller, agentId, named: args.wallet })
   // The memo of an existing purchase is kept, because a model seldom repeats a memo exactly.
   const memo = existing === null ? (args.memo ?? null) : existing.memo
-  return { ...key, credentialId, boundAgentId, wallet, maxAmountMicro, memo }
+  return { ...key, credentialId, requestId, boundAgentId, wallet, maxAmountMicro, memo }
 }
 
 async function checkNotRepeated(

@@ -119,7 +119,7 @@ describe('runTool', () => {
       limitMs,
     }: { context?: TestContext['context']; left?: AbortSignal; limitMs?: number } = {},
   ): Promise<ToolResult> {
-    const caller = { workspaceId: workspace.id, mode, credentialId: 'key_1', agentId }
+    const caller = { workspaceId: workspace.id, mode, credentialId: 'key_1', requestId: 'req_1', agentId }
     return runTool(context, { tool, caller, args, left, ...(limitMs === undefined ? {} : { limitMs }) })
   }
 })

@@ -17,6 +17,8 @@ export interface ToolCaller {
   readonly mode: Mode
   /** The id of the API key or of the connection. */
   readonly credentialId: string
+  /** The id of the HTTP request. */
+  readonly requestId: string
   /** The only agent that the credential may act as. Null for an API key that is bound to no agent. */
   readonly agentId: string | null
 }

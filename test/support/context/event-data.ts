@@ -40,7 +40,14 @@ export function paymentData(type: 'payment.created' | 'payment.confirmed' | 'pay
   const payment = newPayment({
     ...{ id: createId('payment', at), workspaceId: '', mode: 'test', kind: 'transfer' },
     ...{ agentId: 'shopper', grantId: createId('grant', at), walletAddress: RECIPIENT, to: RECIPIENT },
-    ...{ amountMicro: AMOUNT, amountUsdc: '1.500000', memo: 'é✓', idempotencyKey: null, credentialId: null },
+    ...{
+      amountMicro: AMOUNT,
+      amountUsdc: '1.500000',
+      memo: 'é✓',
+      idempotencyKey: null,
+      credentialId: null,
+      requestId: null,
+    },
     ...{ createdAt: at, allowanceMonth: null, attemptUntil: null, requestExpiresAt: null, firstBlock: null },
     authorization: null,
   })

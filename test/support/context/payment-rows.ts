@@ -64,6 +64,7 @@ export async function seedPayment(
     memo: null,
     idempotencyKey: null,
     credentialId: null,
+    requestId: null,
     status: 'pending',
     failureCode: null,
     txHash: null,

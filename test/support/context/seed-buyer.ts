@@ -28,7 +28,7 @@ export async function buyAs(
   const terms = {
     ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
     ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
-    ...{ credentialId: null, boundAgentId: null },
+    ...{ credentialId: null, requestId: null, boundAgentId: null },
   }
   const request = { url, method: 'GET', headers: {}, body: null } as const
   const course = { stopping: new AbortController().signal, onWait: () => undefined }

@@ -174,6 +174,7 @@ export function paymentRequest(
     idempotencyKey: null,
     credentialId: null,
     boundAgentId: null,
+    requestId: null,
     ...changes,
     amountUsdc,
     amountMicro: amount(amountUsdc),

@@ -57,6 +57,11 @@ export function PaymentProperties({ detail: { payment, purchase, grant } }: { re
           <CodeText text={payment.idempotency_key} what="the idempotency key" />
         </DescriptionItem>
       )}
+      {payment.request_id !== null && (
+        <DescriptionItem term="Request ID">
+          <CodeText text={payment.request_id} what="the request ID" />
+        </DescriptionItem>
+      )}
     </DescriptionList>
   )
 }

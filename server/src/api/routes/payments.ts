@@ -227,6 +227,7 @@ function toPaymentRequest(caller: Caller, parsed: ParsedPayment): PaymentRequest
     mode: caller.mode,
     credentialId: caller.credentialId,
     boundAgentId: caller.agentId,
+    requestId: caller.requestId,
     agentId: parsed.agentId,
     wallet: parsed.wallet,
     to: parsed.to,

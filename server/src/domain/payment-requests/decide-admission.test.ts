@@ -40,7 +40,7 @@ const REQUEST: PaymentRequest = {
   mode: 'live',
   ...{ agentId: parseAgentId('agent') ?? assert.fail('no agent'), wallet: USDC },
   ...{ to: FRIEND, amountMicro: microUsdc(5_000_000n), amountUsdc: '5', memo: null, idempotencyKey: null },
-  ...{ credentialId: null, boundAgentId: null },
+  ...{ credentialId: null, requestId: null, boundAgentId: null },
 }
 const ALLOWED: Input = {
   contract: USDC,

@@ -51,8 +51,8 @@ export interface NewPurchase {
 }
 
 /**
- * Facts about the credential of a request. Both fields are required, so no part of the service can forget to state what
- * the credential may do.
+ * Facts about the HTTP request and its credential. All fields are required, so no part of the service can forget to
+ * state what the credential may do.
  */
 export interface PaymentCredential {
   /** The id of the API key or of the OAuth connection. */
@@ -61,6 +61,8 @@ export interface PaymentCredential {
    * The only agent that the credential may pay as. Null if the credential may pay as any agent of the workspace (D25).
    */
   readonly boundAgentId: string | null
+  /** The id of the HTTP request, which its client has in the header `Request-Id`. */
+  readonly requestId: string | null
 }
 
 /**

@@ -298,7 +298,7 @@ describe('a payment that a restored database has forgotten', () => {
       const terms = {
         ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
         ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: key },
-        ...{ credentialId: null, boundAgentId: null },
+        ...{ credentialId: null, requestId: null, boundAgentId: null },
       }
       const request = { url: `${seller.url}/goods`, method: 'GET', headers: {}, body: null } as const
       const course = { stopping: new AbortController().signal, onWait: () => undefined }

@@ -198,11 +198,12 @@ function toPayment(
   request: PaymentRequest,
   { transfer, grantId, now }: { transfer: UnexplainedTransfer; grantId: string; now: Date },
 ): AgentPayment {
-  const { workspaceId, mode, agentId, memo, idempotencyKey, credentialId } = request
+  const { workspaceId, mode, agentId, memo, idempotencyKey, credentialId, requestId } = request
   const { wallet: walletAddress, to, amountMicro, nonce, blockNumber } = transfer
   const fields = {
     ...{ id: createId('payment', now), workspaceId, mode, agentId, grantId },
     ...{ walletAddress, to, amountMicro, amountUsdc: formatAmount(amountMicro), memo, idempotencyKey, credentialId },
+    requestId,
     createdAt: now,
     allowanceMonth: allowanceMonthOf(mode, now),
     attemptUntil: null,

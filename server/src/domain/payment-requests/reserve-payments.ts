@@ -218,11 +218,23 @@ function makeReservation(
   { waiting: { ctx }, request, now, month }: Asked,
   { grant, enclaveWalletId, facts, balance }: Allowed,
 ): NewReservation {
-  const { workspaceId, mode, agentId, wallet, to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId } =
-    request
+  const {
+    workspaceId,
+    mode,
+    agentId,
+    wallet,
+    to,
+    amountMicro,
+    amountUsdc,
+    memo,
+    idempotencyKey,
+    credentialId,
+    requestId,
+  } = request
   const fields = {
     ...{ id: createId('payment', now), workspaceId, mode, agentId, grantId: grant.grantId, walletAddress: wallet },
-    ...{ to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId, createdAt: now, allowanceMonth: month },
+    ...{ to, amountMicro, amountUsdc, memo, idempotencyKey, credentialId, requestId, createdAt: now },
+    allowanceMonth: month,
     firstBlock: balance.blockNumber,
   }
   const store = (payment: AgentPayment, purchase: readonly Query<unknown>[], bytes: number): NewReservation => ({

@@ -26,6 +26,7 @@ export function formatPaymentOfAnyKind(payment: Payment) {
     from: payment.walletAddress,
     memo: payment.memo,
     idempotency_key: payment.idempotencyKey,
+    request_id: payment.requestId,
     created_at: payment.createdAt.toISOString(),
     confirmed_at: payment.status === 'confirmed' ? (payment.settledAt?.toISOString() ?? null) : null,
   }

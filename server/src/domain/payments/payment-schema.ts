@@ -32,6 +32,11 @@ export const PaymentSchema = Type.Object(
     from: Type.String({ description: 'The address of the wallet that pays, with its EIP-55 checksum.' }),
     memo: orNull(Type.String({ description: 'The note of the request. Null if it had none.' })),
     idempotency_key: orNull(Type.String({ description: 'The key of the request. Null if it had none.' })),
+    request_id: orNull(
+      Type.String({
+        description: 'The `Request-Id` of the request that created the payment. Null if it was not recorded.',
+      }),
+    ),
     created_at: isoTime('When the payment was created.'),
     confirmed_at: orNull(
       isoTime('When the service saw that the chain had confirmed the payment. Null unless the status is `confirmed`.'),

@@ -140,6 +140,11 @@ interface OfAnyKind {
   readonly idempotencyKey: string | null
   /** The id of the API key or OAuth connection that requested the payment. Null for a withdrawal. */
   readonly credentialId: string | null
+  /**
+   * The id of the HTTP request that created the payment. Null for a withdrawal, which the audit log has, and for payments
+   * that were created before this was stored.
+   */
+  readonly requestId: string | null
   readonly status: PaymentStatus
   readonly failureCode: FailureCode | null
   readonly txHash: TxHash | null
@@ -205,6 +210,11 @@ export interface Admission {
   readonly maxPerTxMicro: MicroUsdc
   readonly dailyCapMicro: MicroUsdc
   readonly spent24hMicro: MicroUsdc
+}
+
+/** Returns how a line of the log names a payment, with the request that created it. */
+export function nameInLog({ id, requestId }: Pick<Payment, 'id' | 'requestId'>) {
+  return { payment: id, request: requestId ?? undefined }
 }
 
 /**

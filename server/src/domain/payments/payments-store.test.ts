@@ -118,6 +118,7 @@ describe('the table payments', () => {
       gasWei: null,
       authorization: null,
       credentialId: 'key_1',
+      requestId: null,
       acceptedAt: null,
       settledAt: null,
       ...changes,

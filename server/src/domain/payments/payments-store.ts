@@ -44,7 +44,8 @@ export const PAYMENT_ROW = {
   sender_nonce: payments.sender_nonce,
   pending_reason: narrow<PendingReason>(payments.pending_reason),
   ...pick(payments, 'first_block', 'searched_block', 'lookups', 'mined_block', 'mined_block_hash', 'log_index'),
-  ...pick(payments, 'gas_wei', 'allowance_month', 'credential_id', 'accepted_at', 'settled_at', 'valid_before'),
+  ...pick(payments, 'gas_wei', 'allowance_month', 'credential_id', 'request_id'),
+  ...pick(payments, 'accepted_at', 'settled_at', 'valid_before'),
   authorization_nonce: narrow<Hex>(payments.authorization_nonce),
 }
 
@@ -72,7 +73,7 @@ const INSERTED = {
   ...{ attempt_until: 'timestamptz', max_per_tx_micro: 'numeric', daily_cap_micro: 'numeric' },
   ...{ spent_24h_micro: 'numeric', credential_id: 'text', request_expires_at: 'timestamptz', first_block: 'bigint' },
   ...{ next_lookup_at: 'timestamptz', kind: 'text', authorization_nonce: 'text', valid_before: 'timestamptz' },
-  recovered_at: 'timestamptz',
+  ...{ recovered_at: 'timestamptz', request_id: 'text' },
 } as const
 const INSERTED_NAMES = Object.keys(INSERTED).join(', ')
 
@@ -114,6 +115,7 @@ function insertedValues({ payment, admission, recoveredAt }: NewPaymentRow): unk
     payment.authorization?.nonce ?? null,
     payment.authorization?.validBefore ?? null,
     recoveredAt ?? null,
+    payment.requestId,
   ]
 }
 
@@ -404,6 +406,7 @@ export function toPayment(row: RowOf<typeof PAYMENT_ROW>): Payment {
     logIndex: toBigInt(row.log_index),
     gasWei: toBigInt(row.gas_wei),
     credentialId: row.credential_id,
+    requestId: row.request_id,
     acceptedAt: row.accepted_at,
     settledAt: row.settled_at,
   }

@@ -2,7 +2,7 @@ import { gathered } from '../../db/gathered-query.ts'
 import type { Context } from '../context.ts'
 import { getPayment } from './get-payment.ts'
 import { lookupAfterAcceptance, lookupAfterHash } from './lookups/lookup-schedule.ts'
-import type { Payment } from './payment.ts'
+import { nameInLog, type Payment } from './payment.ts'
 import { markAccepted, markFreeAccepted, type Acceptance, type AcceptedSend } from './acceptances-store.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function recordAcceptance(
   const recorded = await getPayment(ctx, payment)
   if (recorded.status === 'failed') {
     ctx.logger.error(
-      { payment: payment.id, tx: accepted.txHash },
+      { ...nameInLog(payment), tx: accepted.txHash },
       'the enclave accepted a payment that is recorded as failed',
     )
   }
@@ -37,7 +37,7 @@ const ACCEPTANCES = gathered({ keyOf: ({ payment }: Acceptance) => payment.id, q
  */
 async function mark({ db, logger }: Pick<Context, 'db' | 'logger'>, acceptance: Acceptance): Promise<Payment | null> {
   const together = await db.gather(ACCEPTANCES, acceptance).catch((error: unknown) => {
-    logger.warn({ err: error, payment: acceptance.payment.id }, 'acceptances could not be recorded together')
+    logger.warn({ err: error, ...nameInLog(acceptance.payment) }, 'acceptances could not be recorded together')
     return null
   })
   if (together !== null) return together

@@ -4,7 +4,7 @@ import type { Context } from '../context.ts'
 import { referenceId } from './derived-ids.ts'
 import { failPayment } from './fail-payment.ts'
 import { nextLookupAt } from './lookups/lookup-schedule.ts'
-import { HASH_WAIT_MS, SEND_WINDOW_MS, type Payment } from './payment.ts'
+import { HASH_WAIT_MS, SEND_WINDOW_MS, type Payment, nameInLog } from './payment.ts'
 import { recordAcceptance } from './record-acceptance.ts'
 import { releaseAttempt } from './payments-store.ts'
 
@@ -58,7 +58,7 @@ async function handleRefused(
   payment: Payment,
   { status, code }: Extract<TransferOutcome, { kind: 'refused' }>,
 ): Promise<RecordedOutcome> {
-  ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused a payment')
+  ctx.logger.warn({ ...nameInLog(payment), status, code }, 'the enclave refused a payment')
   if (payment.attempt > 1) {
     try {
       const { transfer } = await ctx.enclave.findTransfer(referenceId(payment), payment.workspaceId)
@@ -81,7 +81,7 @@ async function handleNotSent(
   payment: Payment,
   { status, code, reason }: Extract<TransferOutcome, { kind: 'not_sent' }>,
 ): Promise<RecordedOutcome> {
-  ctx.logger.error({ payment: payment.id, status, code, reason }, 'the enclave provider did not send a payment')
+  ctx.logger.error({ ...nameInLog(payment), status, code, reason }, 'the enclave provider did not send a payment')
   await ctx.db.write(
     releaseAttempt(payment, { mayArrive: false, reason: 'not_sent', nextLookupAt: lookupUnsentAt(ctx, payment) }),
     { isOutcome: true },

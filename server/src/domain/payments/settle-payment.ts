@@ -5,7 +5,7 @@ import type { Transaction } from '../../db/transaction.ts'
 import type { Context } from '../context.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
-import type { Payment } from './payment.ts'
+import { nameInLog, type Payment } from './payment.ts'
 import { appendEnd } from './append-end.ts'
 import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX, type MinedBlock } from './payments-store.ts'
 
@@ -98,7 +98,7 @@ async function confirmByLog(
 async function recordNotFound(ctx: SettleContext, payment: Payment): Promise<Payment> {
   if (payment.pendingReason === 'transfer_not_found') return payment
   ctx.logger.error(
-    { payment: payment.id, tx: payment.txHash },
+    { ...nameInLog(payment), tx: payment.txHash },
     'the transaction that the enclave names does not contain the transfer of this payment',
   )
   return (await ctx.db.write(noteReason(payment, 'transfer_not_found'))) ?? (await getPayment(ctx, payment))

@@ -150,7 +150,7 @@ describe('a call ends in time', () => {
     const terms = {
       ...{ workspaceId: buyer.workspace.id, mode: buyer.mode, agentId: buyer.agentId, wallet: buyer.wallet },
       ...{ maxAmountMicro: microUsdc(1_000_000n), memo: null, idempotencyKey: 'one' },
-      ...{ credentialId: null, boundAgentId: null },
+      ...{ credentialId: null, requestId: null, boundAgentId: null },
     }
     const text = toBase64({ x402Version: 2, resource: { url: seller.url }, accepts: seller.accepts })
     const answer = { status: 402, headers: { 'payment-required': text }, body: Buffer.alloc(0) }

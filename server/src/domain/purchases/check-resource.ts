@@ -32,7 +32,7 @@ const AMOUNT_MICRO_MAX = microUsdc(10n ** 15n)
  */
 const CHECK_LIMITS = { timeoutMs: 10_000, answerBytesMax: OFFER_BODY_BYTES_MAX + 1 }
 
-export interface PriceRequest extends PaymentCredential {
+export interface PriceRequest extends Omit<PaymentCredential, 'requestId'> {
   readonly workspaceId: string
   readonly mode: Mode
   readonly request: AgentRequest
@@ -76,7 +76,8 @@ export async function checkResource(
   const choice = chooseOffer(required, { maxAmountMicro: AMOUNT_MICRO_MAX })
   const offer = choice.kind === 'chosen' ? choice.offer : null
   if (offer === null || buyer === null) return { status: 402, required, url, offer, preview: null }
-  const payer = { workspaceId, mode, credentialId, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
+  // A preview stores nothing, so it needs no request id.
+  const payer = { workspaceId, mode, credentialId, requestId: null, boundAgentId, maxAmountMicro: AMOUNT_MICRO_MAX }
   const terms = { ...payer, ...buyer, memo: null, idempotencyKey: '' }
   const payment = { ...toPaymentRequest({ terms, offer }), idempotencyKey: null }
   return { status: 402, required, url, offer, preview: await previewPayment(ctx, payment) }

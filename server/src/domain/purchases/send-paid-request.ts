@@ -4,7 +4,7 @@ import { keepHarmlessHeaders } from '../../lib/outbound/drop-headers.ts'
 import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
 import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
-import type { Payment, PurchasePayment } from '../payments/payment.ts'
+import { nameInLog, type Payment, type PurchasePayment } from '../payments/payment.ts'
 import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
 import type { AgentRequest } from './purchase-request.ts'
 import type { GoodsDelivery } from './purchase.ts'
@@ -116,7 +116,7 @@ export async function sendPaidRequest(
       best = kept
       if (best.delivery !== 'unknown') return best
     }
-    ctx.logger.warn({ payment: payment.id, reason: error }, 'the answer to a purchase was lost')
+    ctx.logger.warn({ ...nameInLog(payment), reason: error }, 'the answer to a purchase was lost')
   }
   return best
 }
@@ -142,14 +142,14 @@ async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<D
       await ctx.db.write(storeAnswer(place, { ...stored, status }), { isOutcome: true })
     const isStored = await store(answer.status).catch(async (error: unknown) => {
       if (!isRejectedValue(error)) throw error
-      ctx.logger.error({ err: error, payment: payment.id }, 'the status of an answer could not be stored')
+      ctx.logger.error({ err: error, ...nameInLog(payment) }, 'the status of an answer could not be stored')
       return await store(null)
     })
     if (isStored) return arrived
     const purchase = await ctx.db.read(findPurchase(place))
     return purchase === null ? arrived : readDelivered(ctx, purchase)
   } catch (error) {
-    ctx.logger.error({ err: error, payment: payment.id }, 'the answer to a purchase could not be stored')
+    ctx.logger.error({ err: error, ...nameInLog(payment) }, 'the answer to a purchase could not be stored')
     return null
   }
 }

@@ -6,7 +6,7 @@ import { writePaymentHeader } from '../../x402/write-payment-header.ts'
 import type { Context } from '../context.ts'
 import { referenceId } from '../payments/derived-ids.ts'
 import { failPayment } from '../payments/fail-payment.ts'
-import { ATTEMPT_MS, type Payment, type PurchasePayment } from '../payments/payment.ts'
+import { ATTEMPT_MS, type Payment, type PurchasePayment, nameInLog } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { slotSealContext } from '../wallets/slot-seal-context.ts'
 import { openHeader, sealHeader, type PaymentHeader, type PurchaseOrder } from './seal-purchase.ts'
@@ -51,13 +51,13 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
   switch (answer.kind) {
     case 'refused': {
       const { status, code } = answer
-      ctx.logger.warn({ payment: payment.id, status, code }, 'the enclave refused to sign a purchase')
+      ctx.logger.warn({ ...nameInLog(payment), status, code }, 'the enclave refused to sign a purchase')
       if (wasAsked) throw paymentCallFailed(payment)
       return { kind: 'refused', payment: await failPayment(ctx, { payment, code: 'enclave_refused' }) }
     }
     case 'not_signed': {
       const { status, code, reason } = answer
-      ctx.logger.error({ payment: payment.id, status, code, reason }, 'the enclave provider did not sign a purchase')
+      ctx.logger.error({ ...nameInLog(payment), status, code, reason }, 'the enclave provider did not sign a purchase')
       throw paymentCallFailed(payment)
     }
     case 'unknown':
@@ -67,7 +67,10 @@ export async function signHeader(ctx: Context, { payment, order, signing, wasAsk
   }
   const { signature } = answer
   if (!(await unlessDown(payment, chain.isValidAuthorization({ domain, authorization, signature, form })))) {
-    ctx.logger.error({ payment: payment.id, form }, 'the enclave returned a signature that the chain would not accept')
+    ctx.logger.error(
+      { ...nameInLog(payment), form },
+      'the enclave returned a signature that the chain would not accept',
+    )
     throw paymentCallFailed(payment)
   }
   const { chainId } = chain

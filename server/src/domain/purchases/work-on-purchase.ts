@@ -3,7 +3,7 @@ import type { HeldPlace } from '../../lib/fair-places.ts'
 import type { Context } from '../context.ts'
 import { getPayment } from '../payments/get-payment.ts'
 import { getSigningParties } from '../payments/get-signing-parties.ts'
-import type { Payment, PurchasePayment } from '../payments/payment.ts'
+import { nameInLog, type Payment, type PurchasePayment } from '../payments/payment.ts'
 import type { SigningParties } from '../payments/signing-store.ts'
 import { claimEnd, holdClaim } from './hold-claim.ts'
 import type { AgentRequest } from './purchase-request.ts'
@@ -79,7 +79,7 @@ async function work(ctx: Context, claimed: Claimed, bounds: WorkBounds): Promise
 /** Reads the current state of the payment. If that fails, returns the known one, because the answer must not be lost. */
 async function readAgain(ctx: Pick<Context, 'db' | 'logger'>, payment: Payment): Promise<Payment> {
   return await getPayment(ctx, payment).catch((error: unknown) => {
-    ctx.logger.error({ err: error, payment: payment.id }, 'the payment of a purchase could not be read again')
+    ctx.logger.error({ err: error, ...nameInLog(payment) }, 'the payment of a purchase could not be read again')
     return payment
   })
 }

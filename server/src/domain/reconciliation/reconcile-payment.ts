@@ -10,6 +10,7 @@ import {
   isTooOldToSend,
   type Payment,
   type TxHash,
+  nameInLog,
 } from '../payments/payment.ts'
 import { recordAcceptance } from '../payments/record-acceptance.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
@@ -205,7 +206,7 @@ async function saveFindings(
   const reported = failure === null ? null : (`reported_${failure}` as const)
   if (reported !== null && reported !== payment.pendingReason) {
     ctx.logger.error(
-      { payment: payment.id, tx: payment.txHash, failure },
+      { ...nameInLog(payment), tx: payment.txHash, failure },
       'the enclave reports that a payment failed; the payment stays pending until the chain proves the failure',
     )
   }

@@ -3,7 +3,7 @@ import type { SharedReads } from '../../lib/shared-reads.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
-import { isReceiptDue, type Payment } from '../payments/payment.ts'
+import { isReceiptDue, nameInLog, type Payment } from '../payments/payment.ts'
 import { settleAuthorizations } from '../payments/authorizations/settle-authorizations.ts'
 import { settlePayments } from '../payments/settle-payments.ts'
 
@@ -35,7 +35,7 @@ export async function refreshPayment(
 }
 
 async function settleFromChain(ctx: SettleContext, payment: Payment): Promise<Payment> {
-  const { mode, id, kind, minedBlock } = payment
+  const { mode, kind, minedBlock } = payment
   const chain = ctx.chains[mode]
   try {
     if (minedBlock !== null && !isReceiptDue(payment, { head: await chain.readHead(), ...chain })) return payment
@@ -44,7 +44,7 @@ async function settleFromChain(ctx: SettleContext, payment: Payment): Promise<Pa
     return refreshed ?? payment
   } catch (error) {
     if (!(error instanceof ChainUnavailable)) throw error
-    ctx.logger.warn({ err: error, payment: id }, 'a payment could not be refreshed from the chain')
+    ctx.logger.warn({ err: error, ...nameInLog(payment) }, 'a payment could not be refreshed from the chain')
     return payment
   }
 }

@@ -139,6 +139,7 @@ function buildPayment(request: WithdrawalRequest, { now, firstBlock }: { now: Da
   return newPayment({
     ...{ id: request.paymentId, workspaceId, mode, kind: 'withdrawal', agentId: null, grantId: null },
     ...{ walletAddress, to, amountMicro, amountUsdc, memo: null, idempotencyKey: null, credentialId: null },
+    requestId: null,
     createdAt: now,
     allowanceMonth: null,
     authorization: null,

@@ -31,7 +31,13 @@ describe('fetch_paid', () => {
     }
     const works: Promise<unknown>[] = []
     const left = new AbortController()
-    const caller = { ...buyer, workspaceId: buyer.workspace.id, credentialId: 'key', agentId: buyer.agentId }
+    const caller = {
+      ...buyer,
+      workspaceId: buyer.workspace.id,
+      credentialId: 'key',
+      requestId: 'req_1',
+      agentId: buyer.agentId,
+    }
     const args = { url: `${seller.url}/goods`, max_amount_usdc: '0.01', purchase_id: 'one' }
     const background = {
       stopping: new AbortController().signal,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { createPayment } from '../../domain/payment-requests/create-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { Context } from '../../domain/context.ts'
-import type { Payment } from '../../domain/payments/payment.ts'
+import { nameInLog, type Payment } from '../../domain/payments/payment.ts'
 import { refusalProblem } from '../../values/problem.ts'
 import { chooseWallet } from '../choose-wallet.ts'
 import { describePayment, formatPaymentAnswer, PaymentAnswerSchema } from '../format-payment-answer.ts'
@@ -83,7 +83,7 @@ async function awaitOutcome(
     return await waitForPayment(ctx, { workspaceId, mode, id, ofAgents: true, waitMs, signal, onWait })
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
-    ctx.logger.warn({ err: error, payment: id }, 'a call could not wait for its payment')
+    ctx.logger.warn({ err: error, ...nameInLog(payment) }, 'a call could not wait for its payment')
     return payment
   }
 }

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts'
 import { appendEnd } from '../append-end.ts'
 import { failPayment } from '../fail-payment.ts'
 import { getPayment } from '../get-payment.ts'
-import type { Payment, TxHash } from '../payment.ts'
+import { nameInLog, type Payment, type TxHash } from '../payment.ts'
 import { TRANSFER_LOG_INDEX } from '../payments-store.ts'
 import { markAuthorizationConfirmed, markAuthorizationMined, noteTransferNotFound } from '../authorizations-store.ts'
 import { decideAuthorization, type AuthorizationEvidence, type AuthorizationOutcome } from './decide-authorization.ts'
@@ -72,7 +72,7 @@ async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Pr
 async function recordNotFound(ctx: SettleContext, payment: Payment, txHash: TxHash): Promise<Payment> {
   if (payment.pendingReason === 'transfer_not_found') return payment
   ctx.logger.error(
-    { payment: payment.id, tx: txHash },
+    { ...nameInLog(payment), tx: txHash },
     'the authorization of a purchase was used, but the transaction does not contain its transfer',
   )
   return (await ctx.db.write(noteTransferNotFound(payment))) ?? (await getPayment(ctx, payment))
