@@ -9,9 +9,9 @@ type ServerSettings = {
 
 /**
  * Returns the server's command line after `-D`. It contains all settings, so the files of the cluster stay as `initdb`
- * wrote them.
+ * wrote them. `changes` replace settings.
  */
-export const formatSettings = (settings: ServerSettings): string[] => {
+export const formatSettings = (settings: ServerSettings, changes: Readonly<Record<string, string>> = {}): string[] => {
   const values: Record<string, string | number> = {
     listen_addresses: settings.host,
     port: settings.port,
@@ -28,6 +28,7 @@ export const formatSettings = (settings: ServerSettings): string[] => {
     log_checkpoints: 'off',
     ...SMALL,
     ...(settings.durable ? {} : THROW_AWAY),
+    ...changes,
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

@@ -21,6 +21,8 @@ export type StartPostgresOptions = {
   readonly durable?: boolean
   /** How many connections the server accepts at most; 100 by default. */
   readonly maxConnections?: number
+  /** Settings of PostgreSQL that replace those of the sandbox. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Called once, with a sentence, if the server exits without being stopped. */
   readonly onExit?: (detail: string) => void
 }
@@ -43,14 +45,14 @@ export type Postgres = {
  * does not start.
  */
 export const startPostgres = async (options: StartPostgresOptions): Promise<Postgres> => {
-  const { port, host = '127.0.0.1', durable = true, maxConnections = 100 } = options
+  const { port, host = '127.0.0.1', durable = true, maxConnections = 100, settings = {} } = options
   const dataDir = resolve(options.dataDir)
   mkdirSync(dirname(dataDir), { recursive: true, mode: 0o755 })
   const binaries = findBinaries(`${dataDir}.lib`)
   const runAs = chooseRunAs([binaries.folder, binaries.postgres, dirname(dataDir)])
   await stopLeftover(dataDir)
   const password = await initCluster({ dataDir, binaries, runAs, durable })
-  const args = ['-D', dataDir, ...formatSettings({ host, port, maxConnections, durable })]
+  const args = ['-D', dataDir, ...formatSettings({ host, port, maxConnections, durable }, settings)]
   const server = await launchUntilReady({ dataDir, binaries, runAs, args, port })
   const watch = watchExit(server, options.onExit)
   return {
