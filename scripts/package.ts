@@ -16,6 +16,7 @@ const COMMANDS = {
   migrate: { source: 'server/src/migrate.ts', options: '' },
   invite: { source: 'server/src/invite.ts', options: '' },
   doctor: { source: 'server/src/doctor/main.ts', options: '' },
+  'provider:check': { source: 'server/src/provider-check/main.ts', options: '' },
   'after-restore': { source: 'server/src/after-restore/main.ts', options: '' },
   'lost-key': { source: 'server/src/lost-key/main.ts', options: '' },
 } as const
@@ -72,7 +73,7 @@ function bundle(name: string, source: string): void {
 }
 
 function pathOf(name: string): string {
-  return `server/dist/${name}.js`
+  return `server/dist/${name.replace(':', '-')}.js`
 }
 
 function copy(path: string): void {

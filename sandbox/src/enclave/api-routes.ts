@@ -187,13 +187,21 @@ function listSendingParties({ store }: EnclaveContext, wallet: WalletRecord): Au
 function readSignedRequest(request: FastifyRequest, { appId, publicUrl }: ApiOptions): SignedRequest {
   return {
     method: request.method,
-    url: publicUrl() + request.url,
+    url: originOf(request, publicUrl()) + request.url,
     body: request.body,
     appId,
     idempotencyKey: readHeader(request, 'privy-idempotency-key'),
     expiry: readHeader(request, 'privy-request-expiry'),
     signatures: readHeader(request, 'privy-authorization-signature') ?? '',
   }
+}
+
+/**
+ * Returns the origin that the client has signed. If a TLS proxy forwarded the request, it is the proxy's: with production
+ * settings, the service sends to https addresses only.
+ */
+function originOf(request: FastifyRequest, publicUrl: string): string {
+  return readHeader(request, 'x-forwarded-proto') === 'https' ? `https://${request.headers.host}` : publicUrl
 }
 
 /** Reads a header. An empty header is treated as a missing one. */

@@ -130,6 +130,24 @@ test('a signature is valid only for its own body, address, method, headers and t
   assert.equal((await enclave.client.wallets().get(wallet.id)).additional_signers.length, 0)
 })
 
+test('a request that a TLS proxy forwards is signed for the address of the proxy', async () => {
+  const { wallet, passkey } = await openGrant(enclave, USDC)
+  const url = `${enclave.url.replace('http:', 'https:')}/v1/wallets/${wallet.id}`
+  const expiry = Date.now() + 60_000
+  const body: UpdateWalletBody = { additional_signers: [] }
+  const send = async (headers: Record<string, string>) =>
+    await enclave.request('PATCH', `/v1/wallets/${wallet.id}`, {
+      body,
+      headers: {
+        'privy-authorization-signature': assertRequest(passkey, { method: 'PATCH', url, body, expiry }),
+        'privy-request-expiry': String(expiry),
+        ...headers,
+      },
+    })
+  assert.equal((await send({})).status, 401)
+  assert.equal((await send({ 'x-forwarded-proto': 'https' })).status, 200)
+})
+
 test("an expired request is 401 by the enclave's own clock, which the sandbox moves", async () => {
   const { wallet, passkey } = await openGrant(enclave, USDC)
   await enclave.moveClock(16 * 60 * 1000)
