@@ -30,6 +30,7 @@ import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
 import { listenOnPort, type SharedPlace } from './http/listen-on-port.ts'
 import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
 import { createClock, type MovableClock } from './lib/clock.ts'
+import { FailureLog } from './lib/failure-log.ts'
 import type { Loop } from './lib/loop.ts'
 import { createLogger, type Logger } from './lib/logger.ts'
 import { NOT_MEASURED, type Measurements } from './lib/measurements.ts'
@@ -99,6 +100,7 @@ export function openContext(
     outboundTrace: new OutboundTrace(deferredWrites),
     clock,
     logger,
+    failures: new FailureLog(logger),
     measurements,
     sealer,
     successorKey: new ServerKey({ db, sealer, clock }, SUCCESSOR_KEY),

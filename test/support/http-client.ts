@@ -180,6 +180,7 @@ export interface WirePayment {
   readonly to: string
   readonly memo: string | null
   readonly idempotency_key: string | null
+  readonly request_id: string | null
   readonly created_at: string
   readonly confirmed_at: string | null
 }

@@ -4,6 +4,7 @@ import type { DeferredWrites } from '../db/deferred-writes.ts'
 import type { ServerKey } from '../db/server-key.ts'
 import type { Enclave } from '../enclave/enclave.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FailureLog } from '../lib/failure-log.ts'
 import type { OutboundRules } from '../lib/outbound/policy.ts'
 import type { Outbound } from '../lib/outbound/send-request.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -27,6 +28,8 @@ export interface Context {
   readonly deferredWrites: DeferredWrites
   readonly clock: Clock
   readonly logger: Logger
+  /** Where what failed on our side is logged. */
+  readonly failures: FailureLog
   readonly measurements: Measurements
   readonly sealer: Sealer
   /** The key with which the successors of refresh tokens are derived (D38a). */

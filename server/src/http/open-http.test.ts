@@ -58,3 +58,28 @@ test('requests over their rate limit have one line in the log for all of a secon
     [],
   )
 })
+
+test('requests that fail in the same way have one line with the error, and each its own line without it', async (t) => {
+  const lines: Record<string, unknown>[] = []
+  const logger = pino({ level: 'info' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const http = openHttp({ production: false, trustedProxies: [] }, { clock: createClock(), logger })
+  t.after(() => http.close())
+  http.get('/', async () => {
+    throw problem('privy_call_failed', { cause: new Error('no response') })
+  })
+  const url = await http.listen({ host: '127.0.0.1', port: await findFreePort() })
+  const sent = 3
+  const ids: unknown[] = []
+  for (let count = 0; count < sent; count += 1) ids.push((await send(url, { path: '/' })).headers['request-id'])
+  const own = () => lines.filter(({ msg }) => msg === 'request')
+  await waitFor('all have their line', () => own().length === sent)
+  assert.deepEqual(
+    own().map(({ request, code }) => [request, code]),
+    ids.map((id) => [id, 'privy_call_failed']),
+  )
+  const failures = lines.filter(({ err }) => err !== undefined)
+  assert.deepEqual(
+    failures.map(({ request, where, code }) => [request, where, code]),
+    [[ids[0], '/', 'privy_call_failed']],
+  )
+})

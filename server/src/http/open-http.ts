@@ -11,6 +11,7 @@ import Fastify, {
 } from 'fastify'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { Clock } from '../lib/clock.ts'
+import { FailureLog } from '../lib/failure-log.ts'
 import { isTooDeep } from '../lib/parse-json.ts'
 import { createSortableId } from '../lib/ids.ts'
 import type { Logger } from '../lib/logger.ts'
@@ -39,6 +40,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly arrivingBodies: ArrivingBodies
     readonly drainingAnswers: DrainingAnswers
+    readonly failures: FailureLog
     /** Whether the process is about to stop. Then it tells load balancers, and closes connections after a response. */
     readonly shutdown: { hasBegun: boolean }
   }
@@ -75,9 +77,10 @@ export function openHttp(
   {
     clock,
     logger,
+    failures = new FailureLog(logger),
     pools = openPools(),
     measurements = NOT_MEASURED,
-  }: { clock: Clock; logger: Logger; pools?: Pools; measurements?: Measurements },
+  }: { clock: Clock; logger: Logger; failures?: FailureLog; pools?: Pools; measurements?: Measurements },
 ) {
   const http = Fastify({
     loggerInstance: logger,
@@ -116,6 +119,7 @@ export function openHttp(
   http.decorate('overloadGate', overloadGate)
   http.decorate('arrivingBodies', arrivingBodies)
   http.decorate('drainingAnswers', drainingAnswers)
+  http.decorate('failures', failures)
   http.decorate('shutdown', { hasBegun: false })
   // These are properties of the request, because a `WeakMap` with requests as keys would keep every request in memory
   // until the next collection of the old generation (decision 0038).
@@ -167,9 +171,8 @@ export function openHttp(
   })
   http.setErrorHandler((error, request, reply) => {
     const answer = toProblem(error)
-    if (answer.status >= 500 && !request.isTurnedAway)
-      logger.error({ err: answer.cause ?? answer, request: request.id }, answer.message)
     sendProblem(reply, answer)
+    if (answer.status >= 500) logFailure(request, answer)
   })
   http.setNotFoundHandler((_request, reply) => {
     sendProblem(reply, new Problem('not_found', 'There is no endpoint at this path.'))
@@ -209,6 +212,17 @@ function isPlainRequest({ protocol, url }: FastifyRequest): boolean {
 /** Returns the route's pattern and not the URL, because a path or a query can contain secrets. */
 function routeOf(request: FastifyRequest): string {
   return request.routeOptions.url ?? 'unknown'
+}
+
+/** Logs the error of a request that failed on our side. The gate logs those that it turns away. */
+export function logFailure(
+  request: FastifyRequest,
+  fault: { readonly message: string; readonly cause?: unknown },
+): void {
+  if (request.isTurnedAway) return
+  const { id, errorCode: code, server } = request
+  const { message, cause: error = fault } = fault
+  server.failures.add({ where: routeOf(request), code, message, request: id, error })
 }
 
 /** Returns a request's line in the log. */

@@ -64,7 +64,7 @@ async function runChecked(
     ctx.measurements.toolEnded(tool.name, 'ok')
     return toResult({ ...headOf(call.caller.mode), summary, ...members }, false)
   } catch (error) {
-    const failure = toFailure(ctx, { error, tool })
+    const failure = toFailure(ctx, { error, tool, request: call.caller.requestId })
     ctx.measurements.toolEnded(tool.name, failure.code)
     return toErrorResult(failure, call.caller.mode)
   }
@@ -118,14 +118,17 @@ function timedOut(tool: Tool): ToolFailure {
  * Converts anything that a tool threw. If the fault is ours, it is logged, and its private details are left out. A
  * fault of a seller's server is not logged.
  */
-function toFailure(ctx: Pick<Context, 'logger'>, { error, tool }: { error: unknown; tool: Tool }): ToolFailure {
+function toFailure(
+  ctx: Pick<Context, 'failures'>,
+  { error, tool, request }: { error: unknown; tool: Tool; request: string },
+): ToolFailure {
   if (error instanceof ToolFailure) return error
   const found = toProblem(error)
   const { code = found.type, details } = found
   if (found.status < 500 || found.type === 'bad_gateway') {
     return new ToolFailure({ code, message: found.message, next: describeRefusal(found.code, details), details })
   }
-  ctx.logger.error({ err: found.cause ?? found, tool: tool.name }, 'a tool failed')
+  ctx.failures.add({ where: tool.name, code, message: 'a tool failed', request, error: found.cause ?? found })
   const reason =
     found.type === 'unavailable' ? 'The service is temporarily unavailable' : 'Something went wrong on our side'
   const message = tool.annotations.readOnlyHint

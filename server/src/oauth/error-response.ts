@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { logFailure } from '../http/open-http.ts'
 import { setRetryAfter } from '../http/set-retry-after.ts'
 import { toOauthError, type BodyKind } from './to-oauth-error.ts'
 
@@ -32,8 +33,7 @@ interface Fault {
  * logged yet. The caller adds the body.
  */
 export function startErrorResponse(fault: Fault, request: FastifyRequest, reply: FastifyReply): void {
-  if (fault.status >= 500 && fault.isLogged !== true && !request.isTurnedAway)
-    request.log.error({ err: fault.cause ?? fault, request: request.id }, fault.message)
+  if (fault.status >= 500 && fault.isLogged !== true) logFailure(request, fault)
   void reply.code(fault.status).headers({ ...fault.headers, 'Cache-Control': 'no-store' })
   setRetryAfter(reply, fault.retryAfterSeconds)
 }
