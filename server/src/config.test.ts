@@ -51,6 +51,13 @@ describe('readConfig', () => {
     assert.equal(readConfig({ ...set, METRICS_HOST: '0.0.0.0' }).metrics?.host, '0.0.0.0')
   })
 
+  test('the dashboard gets a port of its own if one is set, by default on the address of HOST (D1a)', () => {
+    assert.equal(readConfig(PRODUCTION).dashboard, null)
+    const set = { ...PRODUCTION, HOST: '10.0.0.1', DASHBOARD_PORT: '4102' }
+    assert.deepEqual(readConfig(set).dashboard, { host: '10.0.0.1', port: 4102 })
+    assert.equal(readConfig({ ...set, DASHBOARD_HOST: '10.8.0.1' }).dashboard?.host, '10.8.0.1')
+  })
+
   test('the usual variables of a proxy are read in both spellings, and a fault does not repeat the password', () => {
     assert.equal(readConfig(PRODUCTION).egressProxy, null)
     const url = 'http://user:proxy-secret@proxy.example:3128'
