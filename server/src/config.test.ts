@@ -71,6 +71,13 @@ describe('readConfig', () => {
       assert.match(faultOf({ ...set, OTEL_TRACES_SAMPLER_ARG: share }), /OTEL_TRACES_SAMPLER_ARG must be/)
   })
 
+  test('the dashboard gets a port of its own if one is set, by default on the address of HOST (D1a)', () => {
+    assert.equal(readConfig(PRODUCTION).dashboard, null)
+    const set = { ...PRODUCTION, HOST: '10.0.0.1', DASHBOARD_PORT: '4102' }
+    assert.deepEqual(readConfig(set).dashboard, { host: '10.0.0.1', port: 4102 })
+    assert.equal(readConfig({ ...set, DASHBOARD_HOST: '10.8.0.1' }).dashboard?.host, '10.8.0.1')
+  })
+
   test('the usual variables of a proxy are read in both spellings, and a fault does not repeat the password', () => {
     assert.equal(readConfig(PRODUCTION).egressProxy, null)
     const url = 'http://user:proxy-secret@proxy.example:3128'

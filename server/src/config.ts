@@ -45,6 +45,8 @@ export interface Config {
   readonly port: number
   /** A second port for the AUTH_URL origin; null if one port serves both origins, BASE_URL and AUTH_URL. */
   readonly authPort: number | null
+  /** A port that serves the dashboard, so that no other port serves it (D1a); null if every port serves it. */
+  readonly dashboard: { readonly host: string; readonly port: number } | null
   /** Where the process serves its metrics (D75); null if it serves none. */
   readonly metrics: { readonly host: string; readonly port: number } | null
   /** Where traces are sent, and which share of them is recorded, from 0 to 1 (D75); null if none are. */
@@ -134,7 +136,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     host: reader.text('HOST', '127.0.0.1'),
     port: reader.integer('PORT', 4100, { min: 0, max: 65_535 }),
     authPort: reader.optionalInteger('AUTH_PORT', { min: 0, max: 65_535 }),
-    metrics: readMetrics(reader),
+    dashboard: readPlace(reader, ['DASHBOARD_HOST', 'DASHBOARD_PORT'], reader.text('HOST', '127.0.0.1')),
+    // The metrics need no credential, so by default only programs on the same machine can read them.
+    metrics: readPlace(reader, ['METRICS_HOST', 'METRICS_PORT'], '127.0.0.1'),
     traces: readTraces(reader),
     trustedProxies: reader.list('TRUSTED_PROXIES'),
     dashboardDir: reader.text('DASHBOARD_DIR', DASHBOARD_DIR),
@@ -220,10 +224,10 @@ function readEncryptionKeys(reader: Reader): SealingKey[] {
   return keys
 }
 
-/** The metrics need no credential, so by default only programs on the same machine can read them. */
-function readMetrics(reader: Reader): Config['metrics'] {
-  const host = reader.text('METRICS_HOST', '127.0.0.1')
-  const port = reader.optionalInteger('METRICS_PORT', { min: 0, max: 65_535 })
+/** Reads the port and host of a part of the service that has a port of its own. Returns null if no port is set. */
+function readPlace(reader: Reader, [hostName, portName]: [string, string], hostDefault: string): Config['metrics'] {
+  const host = reader.text(hostName, hostDefault)
+  const port = reader.optionalInteger(portName, { min: 0, max: 65_535 })
   return port === null ? null : { host, port }
 }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import { IncomingMessage, type RequestListener } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { addApi } from './api/add-api.ts'
@@ -26,6 +26,7 @@ import { openEnclave } from './enclave/privy/open-enclave.ts'
 import { addDocs } from './http/add-docs.ts'
 import { addHealth } from './http/add-health.ts'
 import { addSignerPage } from './http/add-signer-page.ts'
+import { DashboardMessage } from './http/hosts.ts'
 import { KEEP_ALIVE_STOPPING_MS } from './http/limits.ts'
 import { listenOnPort, type SharedPlace } from './http/listen-on-port.ts'
 import { createHttpServer, openHttp, type HttpServer } from './http/open-http.ts'
@@ -191,13 +192,17 @@ export async function openService(config: Config): Promise<Service> {
   const { host } = config
   const listeners = await listenOnPort(http.server, { host, port: config.port }, (options) => http.listen(options))
   const servers = [http.server]
-  if (config.authPort !== null) {
-    // The second port has the same routes. It is the `AUTH_URL` origin (D1).
-    const routing: RequestListener = (request, response) => http.routing(request, response)
-    const second = createHttpServer(routing, { clock })
-    const listen = (options: SharedPlace): Promise<unknown> => once(second.listen(options), 'listening')
-    listeners.push(...(await listenOnPort(second, { host, port: config.authPort }, listen)))
-    servers.push(second)
+  const routing: RequestListener = (request, response) => http.routing(request, response)
+  // All ports have the same routes, apart from those of the dashboard (D1, D1a).
+  const others = [
+    ...(config.authPort === null ? [] : [{ host, port: config.authPort, messages: IncomingMessage }]),
+    ...(config.dashboard === null ? [] : [{ ...config.dashboard, messages: DashboardMessage }]),
+  ]
+  for (const { messages, ...place } of others) {
+    const server = createHttpServer(routing, { clock, messages })
+    const listen = (options: SharedPlace): Promise<unknown> => once(server.listen(options), 'listening')
+    listeners.push(...(await listenOnPort(server, place, listen)))
+    servers.push(server)
   }
   const metricsServer = (await metrics?.listen(context, http.overloadGate)) ?? null
   const loops = config.role === 'api' ? [] : startJobs(context, config)
@@ -232,8 +237,8 @@ export async function openService(config: Config): Promise<Service> {
     // Connections that are still open after `STOP_GRACE_MS` are closed, so they do not delay the stop any longer.
     const grace = setTimeout(() => servers.forEach((server) => server.closeAllConnections()), STOP_GRACE_MS)
     servers.forEach((server) => server.closeIdleConnections())
-    const others = [...listeners, ...servers.slice(1)].map(closeServer)
-    await Promise.all([http.close(), ...others, jobs])
+    const closed = [...listeners, ...servers.slice(1)].map(closeServer)
+    await Promise.all([http.close(), ...closed, jobs])
     clearTimeout(grace)
     await metricsServer?.close()
     await close()

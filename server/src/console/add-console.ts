@@ -1,6 +1,6 @@
 import { fastifyCookie } from '@fastify/cookie'
 import type { Context } from '../domain/context.ts'
-import { onAuthHostOnly } from '../http/hosts.ts'
+import { onDashboardOnly, type DashboardPlace } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import type { Mode } from '../values/mode.ts'
 import { Problem } from '../values/problem.ts'
@@ -48,9 +48,8 @@ import { addWebhookRoutes } from './routes/webhooks.ts'
 import { addWithdrawalRoutes } from './routes/withdrawals.ts'
 import { addWorkspaceRoutes } from './routes/workspaces.ts'
 
-export interface ConsoleOptions {
+export interface ConsoleOptions extends DashboardPlace {
   readonly baseUrl: string
-  readonly authUrl: string
   readonly production: boolean
   /** The folder of the built dashboard: `index.html` and `assets/`. */
   readonly dashboardDir: string
@@ -111,7 +110,7 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
   const readSession = createSessionReader(ctx, options)
 
   await http.register(async (pages: HttpServer) => {
-    pages.addHook('onRequest', onAuthHostOnly(options))
+    pages.addHook('onRequest', onDashboardOnly(options))
     await addFiles(pages, { ...options, page })
   })
   await http.register(async (scope: HttpServer) => {
@@ -119,7 +118,7 @@ export async function addConsole(http: HttpServer, ctx: Context, options: Consol
     scope.decorateRequest('session', null)
     scope.decorateRequest('membership', null)
     scope.addHook('onRequest', setResponseHeaders)
-    scope.addHook('onRequest', onAuthHostOnly(options))
+    scope.addHook('onRequest', onDashboardOnly(options))
     scope.addHook('onRequest', scope.overloadGate.hook)
     const unknown = { config: { isUnknownPath: true }, onRequest: rejectUnknownPath, schema: { hide: true } } as const
     scope.all('/console/*', unknown, rejectUnknownPath)

@@ -1,3 +1,4 @@
+import { IncomingMessage } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { Problem } from '../values/problem.ts'
 
@@ -9,6 +10,15 @@ export interface Origins {
   readonly baseUrl: string
   readonly authUrl: string
 }
+
+/** Where people use the dashboard. */
+export interface DashboardPlace extends Pick<Origins, 'authUrl'> {
+  /** The port that serves the dashboard, if the other ports do not serve it (D1a); otherwise null. */
+  readonly dashboard: { readonly host: string; readonly port: number } | null
+}
+
+/** A request that arrived on the dashboard's own port. */
+export class DashboardMessage extends IncomingMessage {}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -53,6 +63,19 @@ export function onAuthHostOnly({ authUrl }: Pick<Origins, 'authUrl'>) {
     const isUnknown = request.routeOptions.config.isUnknownPath === true
     const message = isUnknown ? NO_ENDPOINT : `There is no endpoint at this path on this host. Try ${authUrl}.`
     throw new Problem('not_found', message)
+  }
+}
+
+/**
+ * Creates the hook for routes that people open in a browser: the dashboard with its endpoints, and the consent page.
+ * They exist on the host of `AUTH_URL`, and if the dashboard has a port of its own, only on this port (D1a).
+ */
+export function onDashboardOnly({ authUrl, dashboard }: DashboardPlace) {
+  const refuseOtherHosts = onAuthHostOnly({ authUrl })
+
+  return async function refuseOtherPorts(request: FastifyRequest): Promise<void> {
+    if (dashboard !== null && !(request.raw instanceof DashboardMessage)) throw new Problem('not_found', NO_ENDPOINT)
+    await refuseOtherHosts(request)
   }
 }
 

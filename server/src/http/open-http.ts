@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer, IncomingMessage, type RequestListener, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, {
   LogController,
@@ -181,12 +181,16 @@ export function openHttp(
 }
 
 /**
- * Creates a server for one port, with its limits and its response to requests that are not valid HTTP. If the
- * authorization server has its own port, that port needs a second server (D1).
+ * Creates a server for one port, with its limits and its response to requests that are not valid HTTP. Each further
+ * port needs a further server (D1, D1a). `messages` is the class of its requests.
  */
-export function createHttpServer(handler: RequestListener, { clock }: { clock: Clock }): Server {
+export function createHttpServer(
+  handler: RequestListener,
+  { clock, messages = IncomingMessage }: { clock: Clock; messages?: typeof IncomingMessage },
+): Server {
   const server = createServer(
     {
+      IncomingMessage: messages,
       maxHeaderSize: HEADER_BYTES_MAX,
       requestTimeout: REQUEST_TIMEOUT_MS,
       headersTimeout: HEADERS_TIMEOUT_MS,

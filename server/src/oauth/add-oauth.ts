@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Context } from '../domain/context.ts'
 import { allowCrossOrigin } from '../http/cross-origin.ts'
-import { onAuthHostOnly, type Origins } from '../http/hosts.ts'
+import { onAuthHostOnly, onDashboardOnly, type Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { setPageHeaders } from '../http/page-headers.ts'
 import { addAuthorize } from './authorize.ts'
@@ -46,7 +46,7 @@ export async function addOauth(http: HttpServer, ctx: Context, options: OauthOpt
     addRegister(scope, ctx, options)
   })
   await http.register(async (scope: HttpServer) => {
-    scope.addHook('onRequest', onAuthHostOnly(options))
+    scope.addHook('onRequest', onDashboardOnly(options))
     scope.addHook('onRequest', async (_request, reply) => setPageHeaders(reply))
     scope.addHook('onRequest', scope.overloadGate.hook)
     scope.setErrorHandler(sendErrorPage)

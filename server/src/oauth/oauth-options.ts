@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import type { Session } from '../domain/sessions/session.ts'
-import type { Origins } from '../http/hosts.ts'
+import type { DashboardPlace, Origins } from '../http/hosts.ts'
 
-export interface OauthOptions extends Origins {
+export interface OauthOptions extends Origins, DashboardPlace {
   /** Whether a client's id may be the URL of its metadata document (D73). */
   readonly clientDocuments: boolean
   /** Returns the dashboard session of the request's cookie, or null if nobody is signed in. */
