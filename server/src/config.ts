@@ -233,7 +233,7 @@ function readPlace(reader: Reader, [hostName, portName]: [string, string], hostD
 
 /**
  * The settings have the names that OpenTelemetry defines. Its exporter reads further ones itself, such as
- * `OTEL_EXPORTER_OTLP_HEADERS`.
+ * the headers of its requests.
  */
 function readTraces(reader: Reader): Config['traces'] {
   const endpoint = reader.text('OTEL_EXPORTER_OTLP_ENDPOINT', '')
