@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url'
+import { OperatorError } from './lib/operator-error.ts'
 import { parseDatabaseUrl } from './lib/parse-database-url.ts'
 import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
@@ -100,7 +101,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies ProcessRole[]
 
 /** The environment is not valid. The message lists everything that is wrong with it (D2). */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override readonly name = 'ConfigError'
 }
 
