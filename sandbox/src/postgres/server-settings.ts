@@ -5,6 +5,7 @@ type ServerSettings = {
   readonly port: number
   readonly maxConnections: number
   readonly durable: boolean
+  readonly change: Readonly<Record<string, string>>
 }
 
 /**
@@ -28,6 +29,7 @@ export const formatSettings = (settings: ServerSettings): string[] => {
     log_checkpoints: 'off',
     ...SMALL,
     ...(settings.durable ? {} : THROW_AWAY),
+    ...settings.change,
   }
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`])
 }

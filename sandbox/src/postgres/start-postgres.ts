@@ -21,6 +21,8 @@ export type StartPostgresOptions = {
   readonly durable?: boolean
   /** How many connections the server accepts at most; 100 by default. */
   readonly maxConnections?: number
+  /** Settings of PostgreSQL that differ from the sandbox's. */
+  readonly settings?: Readonly<Record<string, string>>
   /** Called once, with a sentence, if the server exits without being stopped. */
   readonly onExit?: (detail: string) => void
 }
@@ -43,14 +45,14 @@ export type Postgres = {
  * does not start.
  */
 export const startPostgres = async (options: StartPostgresOptions): Promise<Postgres> => {
-  const { port, host = '127.0.0.1', durable = true, maxConnections = 100 } = options
+  const { port, host = '127.0.0.1', durable = true, maxConnections = 100, settings: change = {} } = options
   const dataDir = resolve(options.dataDir)
   mkdirSync(dirname(dataDir), { recursive: true, mode: 0o755 })
   const binaries = findBinaries(`${dataDir}.lib`)
   const runAs = chooseRunAs([binaries.folder, binaries.postgres, dirname(dataDir)])
   await stopLeftover(dataDir)
   const password = await initCluster({ dataDir, binaries, runAs, durable })
-  const args = ['-D', dataDir, ...formatSettings({ host, port, maxConnections, durable })]
+  const args = ['-D', dataDir, ...formatSettings({ host, port, maxConnections, durable, change })]
   const server = await launchUntilReady({ dataDir, binaries, runAs, args, port })
   const watch = watchExit(server, options.onExit)
   return {
@@ -121,12 +123,13 @@ const spawnServer = (launch: Launch): Server => {
   return { child, pid: child.pid, logFile, logStart }
 }
 
-// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line.
+// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line, and like it accepts a standby
+// that serves reads.
 const isReady = (dataDir: string, pid: number): boolean => {
   const lockFile = join(dataDir, 'postmaster.pid')
   if (!existsSync(lockFile)) return false
   const lines = readFileSync(lockFile, 'utf8').split('\n')
-  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+  return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
 }
 
 const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null
