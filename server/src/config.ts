@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { EgressProxySettings } from './lib/outbound/egress-proxy.ts'
+import { OperatorError } from './lib/operator-error.ts'
 import { parseDatabaseUrl } from './lib/parse-database-url.ts'
 import { KEY_ID_PATTERN, SEALING_KEY_BYTES, type SealingKey } from './lib/sealing.ts'
 import { DEFAULT_CHAINS, findChain, type Faucet } from './values/chains.ts'
@@ -119,7 +120,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ROLES: readonly string[] = ['all', 'api', 'worker'] satisfies ProcessRole[]
 
 /** The environment is not valid. The message lists everything that is wrong with it (D2). */
-export class ConfigError extends Error {
+export class ConfigError extends OperatorError {
   override readonly name = 'ConfigError'
 }
 

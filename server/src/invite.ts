@@ -1,7 +1,9 @@
 import { ConfigError, readConfig } from './config.ts'
+import { requireSchema } from './db/require-schema.ts'
 import { createInvitedWorkspace } from './domain/members/create-invited-workspace.ts'
 import { createClock } from './lib/clock.ts'
 import { createLogger } from './lib/logger.ts'
+import { describeForOperator } from './lib/operator-error.ts'
 import { openContext } from './service.ts'
 import { Problem } from './values/problem.ts'
 
@@ -13,10 +15,9 @@ try {
     throw new ConfigError('Give the name of the new workspace: npm run invite -- "Northwind"')
   }
   const config = readConfig()
-  const { context, close } = openContext(config, {
-    clock: createClock(config.clockOffsetMs),
-    logger: createLogger('fatal'),
-  })
+  const clock = createClock(config.clockOffsetMs)
+  await requireSchema(config.database.url, clock)
+  const { context, close } = openContext(config, { clock, logger: createLogger('fatal') })
   try {
     const { workspace, invitation, secret } = await createInvitedWorkspace(context, { name })
     process.stdout.write(
@@ -28,12 +29,6 @@ try {
 } catch (error) {
   // Print only messages that we wrote. Messages of other errors might repeat what was sent.
   const isOurs = error instanceof ConfigError || error instanceof Problem
-  process.stderr.write(
-    `${isOurs ? error.message : `The workspace was not created: ${nameOf(error)}. Is the database migrated?`}\n`,
-  )
+  process.stderr.write(`${isOurs ? error.message : `The workspace was not created: ${describeForOperator(error)}.`}\n`)
   process.exitCode = 1
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown error'
 }

@@ -123,12 +123,13 @@ const spawnServer = (launch: Launch): Server => {
   return { child, pid: child.pid, logFile, logStart }
 }
 
-// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line.
+// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line, and like it accepts a standby
+// that serves reads.
 const isReady = (dataDir: string, pid: number): boolean => {
   const lockFile = join(dataDir, 'postmaster.pid')
   if (!existsSync(lockFile)) return false
   const lines = readFileSync(lockFile, 'utf8').split('\n')
-  return lines[0] === String(pid) && lines[7]?.trim() === 'ready'
+  return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
 }
 
 const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
 import { migrate } from '../db/migrate.ts'
+import { requireSchema } from '../db/require-schema.ts'
 import { createClock } from '../lib/clock.ts'
 import { createLogger } from '../lib/logger.ts'
+import { describeForOperator } from '../lib/operator-error.ts'
 import { openContext } from '../service.ts'
 import { runAfterRestore } from './run-after-restore.ts'
 
@@ -27,6 +29,7 @@ try {
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger('fatal')
   if (config.migrates) await migrate(config.database.url, clock, { logger })
+  else await requireSchema(config.database.url, clock)
   const { context, close } = openContext(config, { clock, logger })
   try {
     await runAfterRestore(context, { confirmed, since, print })
@@ -34,9 +37,9 @@ try {
     await close()
   }
 } catch (error) {
-  // Print only messages that we wrote. Messages of other errors might repeat what was sent.
-  const isOurs = error instanceof ConfigError || error instanceof UsageError
-  print(isOurs ? `${error.message}\n\n${USAGE}` : `Not finished (${nameOf(error)}). Nothing is lost. Run it again.`)
+  // Messages of other errors are not printed, because they might repeat what was sent.
+  if (error instanceof ConfigError || error instanceof UsageError) print(`${error.message}\n\n${USAGE}`)
+  else print(`Not finished (${describeForOperator(error)}). Nothing is lost. Run it again.`)
   process.exitCode = 1
 }
 
@@ -54,8 +57,4 @@ function readArguments(): { confirmed: boolean; since: Date | null } {
     throw new UsageError('--since must be a time in UTC, such as 2026-11-27T10:00:00Z.')
   }
   return { confirmed: values.yes, since }
-}
-
-function nameOf(error: unknown): string {
-  return error instanceof Error ? error.name : 'unknown error'
 }

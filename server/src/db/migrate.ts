@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../lib/logger.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { DatabaseServers, openConnection } from './database-servers.ts'
 import { BASELINE, readMigrations, type Migration } from './migration.ts'
 import { requireOwnSession } from './require-own-session.ts'
@@ -81,7 +82,7 @@ async function insist(
       if (!(cause instanceof pg.DatabaseError && LOCKED_OUT.includes(cause.code))) throw cause
       if (tries >= patience.triesMax) {
         const message = `migration ${version} did not get its locks in ${tries} tries: look for long transactions`
-        throw new Error(`${message} (pg_stat_activity), and start again`, { cause })
+        throw new OperatorError(`${message} (pg_stat_activity), and start again`, { cause })
       }
       logger?.warn({ migration: version, tries, err: cause }, 'the migration is waiting for other transactions')
       await delay(patience.pauseMs)
@@ -165,7 +166,9 @@ function isApplied(ledger: ReadonlyMap<string, string>, { version, checksum }: M
   const known = ledger.get(version)
   if (known === undefined || known === checksum) return known !== undefined
   if (version === BASELINE) {
-    throw new Error('a version before 0.2.0 made this database, and no version can upgrade it: use an empty database')
+    throw new OperatorError(
+      'a version before 0.2.0 made this database, and no version can upgrade it: use an empty database',
+    )
   }
-  throw new Error(`migration ${version} was changed after it was applied`)
+  throw new OperatorError(`migration ${version} was changed after it was applied`)
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type pg from 'pg'
+import { OperatorError } from '../lib/operator-error.ts'
 
 export const SESSION_SHARED =
   'DATABASE_URL leads to a connection pooler that gives each transaction another session of PostgreSQL, and the service ' +
@@ -15,7 +16,7 @@ const PROBES = 5
  * `openSecond` opens another connection to the same server.
  */
 export async function requireOwnSession(client: pg.Client, openSecond: () => Promise<pg.Client>): Promise<void> {
-  if (!(await hasOwnSession(client, openSecond))) throw new Error(SESSION_SHARED)
+  if (!(await hasOwnSession(client, openSecond))) throw new OperatorError(SESSION_SHARED)
 }
 
 export async function hasOwnSession(client: pg.Client, openSecond: () => Promise<pg.Client>): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { OperatorError } from '../lib/operator-error.ts'
 import { inspectDatabase } from './inspect-database.ts'
 import { changed, type Query } from './query.ts'
 import { SESSION_SHARED } from './require-own-session.ts'
@@ -19,11 +20,10 @@ export function hasMigration(version: string): Query<boolean> {
  */
 export async function requireSchema(databaseUrl: string, clock: Clock): Promise<void> {
   const { pending, changed, hasOwnSession } = await inspectDatabase(databaseUrl, () => clock.now())
-  if (!hasOwnSession) throw new Error(SESSION_SHARED)
-  if (changed.length > 0) throw new Error(`migrations were changed after they were applied: ${changed.join(', ')}`)
+  if (!hasOwnSession) throw new OperatorError(SESSION_SHARED)
+  if (changed.length > 0)
+    throw new OperatorError(`migrations were changed after they were applied: ${changed.join(', ')}`)
   if (pending.length > 0) {
-    throw new Error(
-      `the database lacks the migrations ${pending.join(', ')}, and MIGRATE is off: run "npm run migrate"`,
-    )
+    throw new OperatorError(`the database lacks the migrations ${pending.join(', ')}: run "npm run migrate"`)
   }
 }

@@ -43,7 +43,7 @@ export interface IssuedWithdrawal {
  * Errors: 400 `address_invalid`; 404 `wallet_not_found`; 409 `signer_not_configured`; 403
  * `insufficient_balance`, `insufficient_gas`.
  *
- * @throws ChainUnavailable
+ * @throws ChainUnavailable, EnclaveOutOfReach
  */
 export async function issueWithdrawalRequest(
   ctx: Context,

@@ -9,15 +9,19 @@ export interface Funds {
   readonly gas: GasFunds | null
 }
 
-/** Reads from the chain what the wallet has now. Throws `ChainUnavailable`. */
+/**
+ * Reads from the chain what the wallet has now. Throws `ChainUnavailable`, and `EnclaveOutOfReach` if the enclave has been
+ * out of reach for some seconds: a withdrawal is sent once, so its owner would have signed in vain.
+ */
 export async function readFunds(
-  { balances, chains }: Pick<Context, 'balances' | 'chains'>,
+  { balances, chains, enclave }: Pick<Context, 'balances' | 'chains' | 'enclave'>,
   { mode, address }: Pick<Wallet, 'mode' | 'address'>,
 ): Promise<Funds> {
   const chain = chains[mode]
   const [balance, gas] = await Promise.all([
     balances.read(chain, address, 0),
     chain.gas === 'self' ? chain.readGasFunds(address) : null,
+    enclave.requireInReach(),
   ])
   return { balance, gas }
 }

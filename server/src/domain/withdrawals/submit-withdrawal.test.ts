@@ -17,6 +17,7 @@ import {
   readAllowance,
   readRows,
 } from '../../../../test/support/database/read-rows.ts'
+import { startEnclaveProxy } from '../../../../test/support/wires/enclave-proxy.ts'
 import { decodeRequest } from '../../../../signer/src/decode/request.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
@@ -301,6 +302,34 @@ describe('submitWithdrawal', () => {
     assert.deepEqual(await listPayments(withdrawer.seeded.workspace.id), [])
     assert.equal(given.enclave.requests.length, sent)
     assert.equal((await signWithdrawal(ctx, withdrawer, issued)).status, 'pending')
+  })
+
+  test('while the enclave is out of reach, no owner is asked to sign, and nothing is recorded; later the same signature is sent', async (t) => {
+    let port = 0
+    const proxy = await startEnclaveProxy(() => port)
+    const away = await openTestContext((config) => {
+      port = Number(new URL(config.enclave.apiUrl).port)
+      return { ...config, enclave: { ...config.enclave, apiUrl: proxy.url } }
+    })
+    t.after(async () => {
+      await away.close()
+      await proxy.close()
+    })
+    const withdrawer = await openWithdrawer(away.context)
+    const issued = await issueWithdrawal(away.context, withdrawer)
+    proxy.cut()
+    for (const offsetMs of [0, 6_000]) {
+      away.clock.setOffset(offsetMs)
+      await assert.rejects(away.context.enclave.checkReachable())
+    }
+    await assert.rejects(issueWithdrawal(away.context, withdrawer), { name: 'EnclaveOutOfReach' })
+    await assert.rejects(signWithdrawal(away.context, withdrawer, issued), { name: 'EnclaveOutOfReach' })
+    assert.deepEqual(await readRows(away.context.db, 'select id from payments'), [])
+    proxy.restore()
+    // The enclave is not tried again at once.
+    away.clock.setOffset(8_000)
+    assert.equal((await signWithdrawal(away.context, withdrawer, issued)).status, 'pending')
+    assert.equal(away.enclave.requests.length, 1)
   })
 
   async function openSent({ balanceMicro }: { balanceMicro?: bigint } = {}) {

@@ -36,7 +36,8 @@ const RESULT_NOT_SAVED =
  * Errors: 400 `signature_invalid`; 403 `insufficient_balance`, `insufficient_gas`; 404 `withdrawal_not_found`; 409
  * `signing_request_expired`, `signing_request_stale`, `signer_not_configured`.
  *
- * @throws ChainUnavailable if the balance cannot be read. Then nothing was recorded.
+ * @throws ChainUnavailable if the balance cannot be read, and EnclaveOutOfReach if the enclave has been out of reach for
+ * some seconds. Then nothing was recorded, and the same signature may be submitted again.
  */
 export async function submitWithdrawal(
   ctx: Context,
