@@ -48,6 +48,12 @@ describe('the metrics', () => {
     assert.equal(scrape.get('bursar_payments_pending{mode="test",kind="transfer",hash="known"}'), 1)
     assert.equal(scrape.get('bursar_pool_places{pool="payments"}'), 512)
     assert.equal(scrape.get('bursar_database_up'), 1)
+
+    given.enclave.behave = () => 'reject'
+    readBody(await given.call({ path: '/v1/payments', key: seeded.key, body: paymentBody(seeded) }), 201)
+    given.enclave.behave = () => 'sign'
+    const ended = 'bursar_payments_ended_total{mode="test",kind="transfer",outcome="enclave_refused"}'
+    await waitFor('the failed payment is counted', async () => await scrapeIf(`${ended} 1`))
   })
 
   test('no label says who pays whom or how much, and other workspaces add no time series', async () => {

@@ -29,6 +29,8 @@ export interface Measurements {
    * the traces record this.
    */
   databaseUsed(use: 'statement' | 'transaction', statement: string, outcome: 'ok' | 'failed', ms: number): void
+  /** A payment was confirmed or has failed. `outcome` is `confirmed`, or the code of the failure. */
+  paymentEnded(mode: string, kind: string, outcome: string): void
   /** A call to the enclave has ended. `call` is the function of `Enclave`. */
   enclaveCallEnded(call: string, outcome: string, ms: number): void
   /** A node of a chain was used. `node` is its position in the configuration. */
@@ -71,6 +73,7 @@ export const NOT_MEASURED: Measurements = {
   databaseUsed: ignore,
   requestEnded: ignore,
   toolEnded: ignore,
+  paymentEnded: ignore,
   enclaveCallEnded: ignore,
   nodeUsed: ignore,
   headRead: ignore,

@@ -34,6 +34,12 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
     labelNames: ['tool', 'code'],
     registers,
   })
+  const payments = new Counter({
+    name: 'bursar_payments_ended_total',
+    help: 'Payments that were confirmed or have failed, by the code of their failure, or confirmed',
+    labelNames: ['mode', 'kind', 'outcome'],
+    registers,
+  })
   const enclaveCalls = new Counter({
     name: 'bursar_enclave_calls_total',
     help: 'Calls to the enclave by their outcome; the outcome unknown means that the call may have had an effect',
@@ -118,6 +124,7 @@ export function createMeasurements(registry: Registry, clock: Clock): Measuremen
       requestSeconds.observe({ method, route }, ms / MS_PER_SECOND)
     },
     toolEnded: (tool, code) => tools.inc({ tool, code }),
+    paymentEnded: (mode, kind, outcome) => payments.inc({ mode, kind, outcome }),
     enclaveCallEnded(call, outcome, ms) {
       enclaveCalls.inc({ call, outcome })
       enclaveSeconds.observe({ call }, ms / MS_PER_SECOND)

@@ -34,6 +34,8 @@ export function openMetrics(
       const ofProcess = addProcessMetrics(registry, { role, clock })
       const updateLimits = addLimitMetrics(registry, ctx, gate)
       const readBacklog = addBacklogMetrics(registry, ctx)
+      // The first read opens the connection and plans the statements, which takes longer than the read itself.
+      void readBacklog()
       const render = async (): Promise<string> => {
         ofProcess.update()
         updateLimits()

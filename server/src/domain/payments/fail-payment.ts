@@ -1,9 +1,6 @@
-import type { Transaction } from '../../db/transaction.ts'
-import type { Context } from '../context.ts'
 import { addToAllowance } from '../plans/plans-store.ts'
-import { getPayment } from './get-payment.ts'
+import { endPayment, type EndContext } from './end-payment.ts'
 import type { FailureCode, Payment } from './payment.ts'
-import { appendEnd } from './append-end.ts'
 import { markFailed, type MinedBlock } from './payments-store.ts'
 
 /**
@@ -19,20 +16,15 @@ const ACCEPTED_FAILURES: readonly FailureCode[] = ['reverted', 'transfer_missing
  * changed and the recorded payment is returned. `block` contains the transaction that failed, if one did.
  */
 export async function failPayment(
-  ctx: Pick<Context, 'db' | 'clock'>,
+  ctx: EndContext,
   { payment, code, block = null }: { payment: Payment; code: FailureCode; block?: MinedBlock | null },
 ): Promise<Payment> {
-  const fail = async (transaction: Transaction): Promise<Payment | null> => {
-    const now = ctx.clock.now()
-    const moved = await transaction.run(markFailed(payment, code, now, block))
-    if (moved === null) return null
-    const month = ACCEPTED_FAILURES.includes(code) ? null : moved.allowanceMonth
-    await transaction.commit([
-      ...appendEnd(moved, now),
-      ...(month === null ? [] : [addToAllowance(moved.workspaceId, month, -1)]),
-    ])
-    return moved
-  }
-  const failed = await ctx.db.transaction(fail, { isOutcome: true })
-  return failed ?? (await getPayment(ctx, payment))
+  const isAccepted = ACCEPTED_FAILURES.includes(code)
+  return await endPayment(
+    ctx,
+    payment,
+    (now) => markFailed(payment, code, now, block),
+    ({ workspaceId, allowanceMonth: month }) =>
+      isAccepted || month === null ? [] : [addToAllowance(workspaceId, month, -1)],
+  )
 }

@@ -1,15 +1,14 @@
 import type { Receipt } from '../../chain/parse-receipt.ts'
 import { decideSettlement, type Settlement } from '../../chain/decide-settlement.ts'
 import { violatesUnique } from '../../db/errors.ts'
-import type { Transaction } from '../../db/transaction.ts'
 import type { Context } from '../context.ts'
+import { endPayment, type EndContext } from './end-payment.ts'
 import { failPayment } from './fail-payment.ts'
 import { getPayment } from './get-payment.ts'
 import { nameInLog, type Payment } from './payment.ts'
-import { appendEnd } from './append-end.ts'
 import { markConfirmed, markMined, noteReason, TRANSFER_LOG_INDEX, type MinedBlock } from './payments-store.ts'
 
-type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+type SettleContext = EndContext & Pick<Context, 'chains' | 'logger'>
 
 /**
  * Updates a pending payment with what the chain proves about it (D28). Once the receipt is at the configured depth, the
@@ -71,28 +70,12 @@ async function confirm(
 ): Promise<Payment> {
   for (const logIndex of logIndexes) {
     try {
-      return await confirmByLog(ctx, payment, { ...block, logIndex })
+      return await endPayment(ctx, payment, (now) => markConfirmed(payment, { ...block, logIndex }, now))
     } catch (error) {
       if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error
     }
   }
   return await recordNotFound(ctx, payment)
-}
-
-async function confirmByLog(
-  ctx: Pick<Context, 'db' | 'clock'>,
-  payment: Payment,
-  log: MinedBlock & { readonly logIndex: bigint },
-): Promise<Payment> {
-  const markAndReport = async (transaction: Transaction): Promise<Payment | null> => {
-    const now = ctx.clock.now()
-    const moved = await transaction.run(markConfirmed(payment, log, now))
-    if (moved === null) return null
-    await transaction.commit(appendEnd(moved, now))
-    return moved
-  }
-  const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
-  return confirmed ?? (await getPayment(ctx, payment))
 }
 
 async function recordNotFound(ctx: SettleContext, payment: Payment): Promise<Payment> {

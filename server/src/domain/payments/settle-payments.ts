@@ -15,7 +15,7 @@ const CONCURRENCY = 4
  * outcome is stored. Throws `ChainUnavailable`.
  */
 export async function settlePayments(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'measurements'>,
   {
     mode,
     payments,

@@ -13,7 +13,7 @@ const WALLET_PAYMENTS_MAX = 500
 
 /** Settles a wallet's pending payments, of every kind, from new reads of the chain. Throws `ChainUnavailable`. */
 export async function settleWalletPayments(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'measurements'>,
   { workspaceId, mode, wallet }: { workspaceId: string; mode: Mode; wallet: Address },
 ): Promise<void> {
   const payments = await ctx.db.read(listAwaitingChainOfWallet(workspaceId, mode, wallet, WALLET_PAYMENTS_MAX))

@@ -24,7 +24,7 @@ import {
   type SearchProgress,
 } from '../payments/lookups/find-on-chain.ts'
 
-export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger'>
+export type ReconcileContext = Pick<Context, 'db' | 'clock' | 'enclave' | 'chains' | 'logger' | 'measurements'>
 
 /** The findings of one look-up. They are stored in the payment's row at the end. */
 interface Findings {

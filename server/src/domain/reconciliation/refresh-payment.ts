@@ -14,7 +14,7 @@ declare module '../context.ts' {
   }
 }
 
-type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'measurements'>
 type RefreshContext = SettleContext & Pick<Context, 'paymentReads'>
 
 /**

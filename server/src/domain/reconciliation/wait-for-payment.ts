@@ -32,7 +32,7 @@ export function openPaymentWaits({ db, logger, pools }: Pick<Context, 'db' | 'lo
  * holds no database connection. Throws 404 `not_found`.
  */
 export async function waitForPayment(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'paymentReads' | 'paymentWaits'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'measurements' | 'paymentReads' | 'paymentWaits'>,
   {
     waitMs,
     signal,

@@ -1,7 +1,6 @@
 import { violatesUnique } from '../../../db/errors.ts'
-import type { Transaction } from '../../../db/transaction.ts'
 import type { Context } from '../../context.ts'
-import { appendEnd } from '../append-end.ts'
+import { endPayment, type EndContext } from '../end-payment.ts'
 import { failPayment } from '../fail-payment.ts'
 import { getPayment } from '../get-payment.ts'
 import { nameInLog, type Payment, type TxHash } from '../payment.ts'
@@ -9,7 +8,7 @@ import { TRANSFER_LOG_INDEX } from '../payments-store.ts'
 import { markAuthorizationConfirmed, markAuthorizationMined, noteTransferNotFound } from '../authorizations-store.ts'
 import { decideAuthorization, type AuthorizationEvidence, type AuthorizationOutcome } from './decide-authorization.ts'
 
-export type SettleContext = Pick<Context, 'db' | 'clock' | 'chains' | 'logger'>
+export type SettleContext = EndContext & Pick<Context, 'chains' | 'logger'>
 
 type Confirmed = Extract<AuthorizationOutcome, { kind: 'confirmed' }>
 
@@ -52,16 +51,8 @@ async function recordBlock(
 }
 
 async function confirm(ctx: SettleContext, payment: Payment, use: Confirmed): Promise<Payment> {
-  const markAndReport = async (transaction: Transaction): Promise<Payment | null> => {
-    const now = ctx.clock.now()
-    const moved = await transaction.run(markAuthorizationConfirmed(payment, use, now))
-    if (moved === null) return null
-    await transaction.commit(appendEnd(moved, now))
-    return moved
-  }
   try {
-    const confirmed = await ctx.db.transaction(markAndReport, { isOutcome: true })
-    return confirmed ?? (await getPayment(ctx, payment))
+    return await endPayment(ctx, payment, (now) => markAuthorizationConfirmed(payment, use, now))
   } catch (error) {
     // Another payment has this Transfer log already, so the log cannot prove this purchase too.
     if (!violatesUnique(error, TRANSFER_LOG_INDEX)) throw error

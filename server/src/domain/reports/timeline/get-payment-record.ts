@@ -48,7 +48,7 @@ export interface PaymentRecord {
  * `not_found`.
  */
 export async function getPaymentRecord(
-  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'paymentReads'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'chains' | 'logger' | 'measurements' | 'paymentReads'>,
   { workspaceId, mode, id }: { workspaceId: string; mode: Mode; id: string },
 ): Promise<PaymentRecord> {
   const payment = await refreshPayment(ctx, { workspaceId, mode, id })
