@@ -104,6 +104,8 @@ export function openContext(
     balances: new BalanceSnapshots(clock),
     ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
     webhooksExamined: { hanging: { workspaceId: '', id: '' }, prompt: { workspaceId: '', id: '' } },
+    eventsExamined: { workspaceId: '' },
+    outboundRetentionMs: config.outboundRetentionMs,
     walletSlots: config.walletSlots,
     outbound,
     resources,

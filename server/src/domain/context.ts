@@ -36,6 +36,8 @@ export interface Context {
   readonly ledger: LedgerMemory
   /** The last webhook endpoint that this process examined, separately for endpoints that hang and for all others. */
   readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly workspaceId: string; readonly id: string }>
+  /** The last workspace whose old events this process has deleted. */
+  readonly eventsExamined: { workspaceId: string }
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /**
@@ -43,6 +45,8 @@ export interface Context {
    * requests name us.
    */
   readonly outbound: OutboundRules
+  /** How long the rows of requests to others are kept. */
+  readonly outboundRetentionMs: number
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
   /** What this process shares out between workspaces and strangers. */
