@@ -182,6 +182,8 @@ describe('readConfig', () => {
     ['PORT', '-1', /PORT must be a whole number/],
     ['METRICS_PORT', '65536', /METRICS_PORT must be a whole number from 0 to 65535/],
     ['TEST_CONFIRMATIONS', '0', /TEST_CONFIRMATIONS must be a whole number from 1/],
+    ['OUTBOUND_REQUESTS_DAYS', '0', /OUTBOUND_REQUESTS_DAYS must be a whole number from 1 to 365/],
+    ['OUTBOUND_REQUESTS_DAYS', '366', /OUTBOUND_REQUESTS_DAYS must be a whole number from 1 to 365/],
     ['WALLET_SLOTS', '0', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['WALLET_SLOTS', '51', /WALLET_SLOTS must be a whole number from 1 to 50/],
     ['TEST_USDC', '0x123', /TEST_USDC must be an EVM address/],

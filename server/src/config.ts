@@ -86,6 +86,8 @@ export interface Config {
   readonly outboundContact: string | null
   /** The proxy through which https requests to other servers are sent; null if they are sent directly. */
   readonly egressProxy: EgressProxySettings | null
+  /** How long the rows of requests to others are kept (D94). */
+  readonly outboundRetentionMs: number
   readonly logLevel: string
   /** How long a process that stops still accepts connections, so that load balancers notice in time. */
   readonly stopDelayMs: number
@@ -109,6 +111,7 @@ const DOCS_DIR = fileURLToPath(new URL('../../docs/site/dist', import.meta.url))
 const SIGNER_DIR = fileURLToPath(new URL('../../signer/dist', import.meta.url))
 
 /** So short that the head of a request has room for it beside the headers of an agent. */
+const DAY_MS = 24 * 60 * 60 * 1_000
 const CONTACT_CHARS_MAX = 128
 /** The characters that a comment in the header `User-Agent` may contain (RFC 9110, section 5.6.5). */
 const CONTACT_PATTERN = /^[!-'*-[\]-~]+$/
@@ -165,6 +168,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     clientDocuments: reader.oneOf('OAUTH_CIMD', ['on', 'off'], 'on') === 'on',
     outboundContact: reader.optionalContact('OUTBOUND_CONTACT'),
     egressProxy: readEgressProxy(reader),
+    outboundRetentionMs: reader.integer('OUTBOUND_REQUESTS_DAYS', 30, { min: 1, max: 365 }) * DAY_MS,
     stopDelayMs: 1_000 * reader.integer('STOP_DELAY_SECONDS', production ? 5 : 0, { min: 0, max: 60 }),
     logLevel: reader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     webhooksToLoopback: reader.oneOf('WEBHOOKS_TO_LOOPBACK', ['false', 'true'], 'false') === 'true',

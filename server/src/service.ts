@@ -111,6 +111,8 @@ export function openContext(
     ledger: { compared: new Map(), newestPayment: null, missedPayment: null },
     webhooksExamined: { hanging: { workspaceId: '', id: '' }, prompt: { workspaceId: '', id: '' } },
     cell: config.cell,
+    eventsExamined: { workspaceId: '' },
+    outboundRetentionMs: config.outboundRetentionMs,
     walletSlots: config.walletSlots,
     outbound,
     resources,

@@ -28,6 +28,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/monitoring',
       'operate/runbook',
       'operate/backups',
+      'operate/retention',
       'operate/upgrades',
       'operate/several-processes',
       'operate/database-servers',

@@ -42,6 +42,8 @@ export interface Context {
   readonly webhooksExamined: Record<'hanging' | 'prompt', { readonly workspaceId: string; readonly id: string }>
   /** The cell whose name new API keys and tokens carry (D95). Null if the installation has one cell only. */
   readonly cell: Cell | null
+  /** The last workspace whose old events this process has deleted. */
+  readonly eventsExamined: { workspaceId: string }
   /** How many slots a new wallet gets. */
   readonly walletSlots: number
   /**
@@ -49,6 +51,8 @@ export interface Context {
    * requests name us.
    */
   readonly outbound: OutboundRules
+  /** How long the rows of requests to others are kept. */
+  readonly outboundRetentionMs: number
   /** The connections to the HTTP resources that agents buy. They have the same policy as `outbound`. */
   readonly resources: Outbound
   /** What this process shares out between workspaces and strangers. */

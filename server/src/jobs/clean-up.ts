@@ -7,7 +7,7 @@ import { CODE_RETENTION_MS, UNUSED_CLIENT_RETENTION_MS } from '../domain/connect
 import { deleteEndedRefreshTokens } from '../domain/connections/refresh-tokens-store.ts'
 import { deleteEndedRequests, deleteUnusedClients } from '../domain/connections/requests-store.ts'
 import type { Context } from '../domain/context.ts'
-import { OUTBOUND_RETENTION_MS } from '../domain/outbound-requests/outbound-request.ts'
+import { deleteOldEvents } from '../domain/events/delete-old-events.ts'
 import { deleteOldOutboundRequests } from '../domain/outbound-requests/outbound-requests-store.ts'
 import { deleteEndedOwnerRequests } from '../domain/owners/owner-requests-store.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
@@ -45,7 +45,7 @@ export const RESERVED_BYTES_MS = 10 * 60_000
 /** How long a request that an owner was asked to sign is kept after it has expired. The audit log keeps its outcome. */
 export const OWNER_REQUEST_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 
-type CleanUpContext = Pick<Context, 'db' | 'clock'>
+type CleanUpContext = Pick<Context, 'db' | 'clock' | 'eventsExamined' | 'outboundRetentionMs'>
 /** Deletes a limited number of rows, and returns how many. */
 type Deletion = (ctx: CleanUpContext) => Promise<number>
 
@@ -64,8 +64,10 @@ const DELETIONS = {
   ],
   connectionErrors: [endedFor(ERROR_RETENTION_MS, deleteOldErrors)],
   webhooks: [cleanUpWebhooks],
+  // After the webhooks, because events are kept while a delivery needs them.
+  events: [deleteOldEvents],
   refusals: [endedFor(REFUSAL_RETENTION_MS, deleteOldRefusals)],
-  outboundRequests: [endedFor(OUTBOUND_RETENTION_MS, deleteOldOutboundRequests)],
+  outboundRequests: [(ctx) => endedFor(ctx.outboundRetentionMs, deleteOldOutboundRequests)(ctx)],
   ownerRequests: [endedFor(OWNER_REQUEST_RETENTION_MS, deleteEndedOwnerRequests)],
   purchases: [
     endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX),

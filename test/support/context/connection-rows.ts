@@ -24,6 +24,8 @@ import { readRows } from '../database/read-rows.ts'
 import { agent } from './seed.ts'
 
 type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell' | 'successorKey'>
+/** What the clean-up needs too. */
+type CleaningWays = Ways & Pick<Context, 'eventsExamined' | 'outboundRetentionMs'>
 
 export const REDIRECT_URI = 'https://client.example/callback'
 
@@ -233,13 +235,15 @@ export async function endUses(ctx: Ways, agoMs = 60_000): Promise<void> {
 }
 
 /** Returns a context whose clock stands still. `move` moves the clock forward. */
-export function stopClock(ctx: Ways): Ways & { move: (milliseconds: number) => void } {
+export function stopClock(ctx: CleaningWays): CleaningWays & { move: (milliseconds: number) => void } {
   let time = ctx.clock.now().getTime()
   return {
     db: ctx.db,
     cell: ctx.cell,
     successorKey: ctx.successorKey,
     deferredWrites: ctx.deferredWrites,
+    eventsExamined: ctx.eventsExamined,
+    outboundRetentionMs: ctx.outboundRetentionMs,
     clock: { now: () => new Date(time) },
     move: (milliseconds) => {
       time += milliseconds

@@ -1,5 +1,5 @@
-import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, countChanged, firstOrNull, type Query } from '../../db/query.ts'
+import { computed, listOf, narrow, nullable, pick, type RowOf } from '../../db/column.ts'
+import { all, countChanged, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { DomainEvent, EventType, StoredEvent } from './event.ts'
@@ -48,6 +48,55 @@ export function insertEvents(inserted: readonly DomainEvent[]): Query<number> {
       JSON.stringify(inserted.map(({ data }) => data)),
     ],
     read: countChanged,
+  }
+}
+
+export interface OldEvents {
+  /** The workspaces after this one are examined. */
+  readonly after: string
+  readonly workspacesMax: number
+  /** Events with lower ids are deleted. */
+  readonly below: string
+  readonly rowsMax: number
+}
+
+/**
+ * Deletes the oldest events of the next workspaces, in the order of their ids. Events that a delivery still needs stay.
+ * Returns how many events were found and deleted, and the last of the workspaces; null if there is none. Uses primary
+ * keys and the index `deliveries_of_event`.
+ */
+export function deleteEventsBelow({ after, workspacesMax, below, rowsMax }: OldEvents): Query<{
+  readonly found: number
+  readonly deleted: number
+  readonly last: string | null
+}> {
+  return {
+    name: 'delete_events_below',
+    text: `with page as (
+        select id from workspaces where id > $1 order by id limit $2
+      ), old as (
+        select e.workspace_id, e.id, needed.count from page p
+        cross join lateral (
+          select workspace_id, id from events where workspace_id = p.id and id < $3 order by id limit $4
+        ) e
+        cross join lateral (
+          select count(*) from (
+            select from deliveries where workspace_id = e.workspace_id and event_id = e.id limit 1
+          ) one
+        ) needed
+        limit $4
+      ), deleted as (
+        delete from events v using old o where v.workspace_id = o.workspace_id and v.id = o.id and o.count = 0
+        returning v.id
+      )
+      select (select count(*) from old) as found, (select count(*) from deleted) as deleted,
+        (select max(id) from page) as last`,
+    values: [after, workspacesMax, below, rowsMax],
+    read: one({ found: computed.int8, deleted: computed.int8, last: nullable(computed.text) }, (row) => ({
+      found: Number(row.found),
+      deleted: Number(row.deleted),
+      last: row.last,
+    })),
   }
 }
 

@@ -14,8 +14,6 @@ export interface OutboundRequestRow extends SentReport {
   readonly source: RequestSource | null
 }
 
-/** How long the row of a request is kept, which is as long as that of a webhook delivery. */
-export const OUTBOUND_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 /**
  * At most this many rows are kept for each workspace, and for all metadata documents together; the oldest are deleted
  * first. One API key that asks for prices as fast as its rate limit allows fills them in a day.

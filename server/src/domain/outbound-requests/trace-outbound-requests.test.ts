@@ -10,7 +10,7 @@ import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { openDocumentClients } from '../../oauth/document-clients.ts'
 import type { Context } from '../context.ts'
 import { checkResource } from '../purchases/check-resource.ts'
-import { OUTBOUND_KEPT_MAX, OUTBOUND_RETENTION_MS, type OutboundRequestRow } from './outbound-request.ts'
+import { OUTBOUND_KEPT_MAX, type OutboundRequestRow } from './outbound-request.ts'
 import { insertOutboundRequests } from './outbound-requests-store.ts'
 
 /** If somebody asks who sent a request to a server, the operator can find it (D94). */
@@ -106,13 +106,14 @@ describe('the rows of requests to other servers', () => {
     for (const { workspace } of buyers) assert.equal((await list(workspace.id)).length, 16)
   })
 
-  test('are deleted after 30 days, and not before', async () => {
+  test('are deleted after 30 days by default, and not before', async () => {
+    assert.equal(ctx.outboundRetentionMs, 30 * 24 * 60 * 60 * 1_000)
     const { workspace } = await seedBuyer(given)
     await ctx.db.write(insertOutboundRequests([toRow('one', workspace.id)]))
-    given.clock.setOffset(OUTBOUND_RETENTION_MS - 60_000)
+    given.clock.setOffset(ctx.outboundRetentionMs - 60_000)
     await cleanUpOnce(ctx, 'outboundRequests')
     assert.equal((await list(workspace.id)).length, 1)
-    given.clock.setOffset(OUTBOUND_RETENTION_MS + 60_000)
+    given.clock.setOffset(ctx.outboundRetentionMs + 60_000)
     await cleanUpOnce(ctx, 'outboundRequests')
     assert.deepEqual(await list(workspace.id), [])
   })
