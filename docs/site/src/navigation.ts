@@ -22,6 +22,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
     title: 'Operate',
     paths: [
       'operate/install',
+      'operate/package',
       'operate/settings',
       'operate/going-live',
       'operate/monitoring',
