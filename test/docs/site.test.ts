@@ -15,8 +15,6 @@ import { openTestService, type TestService } from '../support/service/test-servi
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const DIST = join(ROOT, 'docs', 'site', 'dist')
-/** Production rejects these settings, so operators need not know them. */
-const SANDBOX_ONLY = new Set(['CLOCK_OFFSET_MS', 'WEBHOOKS_TO_LOOPBACK'])
 /** The maximum compressed size of the script that a page loads before the reader searches. */
 const SCRIPT_BYTES_MAX = 100_000
 const LINK = /(?:href|src)="(?<target>[^"]+)"/g
@@ -167,19 +165,15 @@ describe('the documentation that the service serves', () => {
     )
   })
 
-  test('the page of settings has every setting that the service reads, and no other', () => {
-    const source = readFileSync(join(ROOT, 'server/src/config.ts'), 'utf8')
-    const read = [...source.matchAll(/['`](\$\{prefix\}_[A-Z_]+|[A-Z]{2}[A-Z_]+)['`]/g)].flatMap(([, name = '']) =>
-      name.startsWith('$') ? ['TEST', 'LIVE'].map((mode) => name.replace('${prefix}', mode)) : [name],
-    )
-    const { markdown = '' } = pages.find(({ path }) => path === 'operate/settings') ?? {}
-    const rows = markdown.split('\n').filter((line) => line.startsWith('| `'))
-    const described = rows.flatMap((row) =>
-      [...(row.split(' | ')[0] ?? '').matchAll(/`([A-Z_]{4,})`/g)].map(([, name = '']) => name),
-    )
-    const expected = new Set(read.filter((name) => !SANDBOX_ONLY.has(name)))
-    assert.ok(expected.size > 25)
-    assert.deepEqual(described.toSorted(), [...expected].toSorted())
+  test('the page of the package gives a reason for each npm package that the service and the dashboard need', () => {
+    const needed = ['server', 'dashboard', 'signer'].flatMap((part) => {
+      const manifest = readFileSync(join(ROOT, part, 'package.json'), 'utf8')
+      const { dependencies = {} } = JSON.parse(manifest) as { dependencies?: Record<string, string> }
+      return Object.keys(dependencies).map((name) => `${name} ${part === 'server' ? 'service' : part}`)
+    })
+    const { markdown = '' } = pages.find(({ path }) => path === 'operate/package') ?? {}
+    const rows = [...markdown.matchAll(/^\| `(\S+)` +\| (service|dashboard|signer) +\| (\S.+?) *\|$/gm)]
+    assert.deepEqual(rows.map(([, name, part]) => `${name} ${part}`).toSorted(), needed.toSorted())
   })
 
   async function get(path: string, headers: readonly string[] = []): Promise<Answer> {

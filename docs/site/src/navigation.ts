@@ -23,6 +23,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
     paths: [
       'operate/install',
       'operate/rehearsal',
+      'operate/package',
       'operate/settings',
       'operate/going-live',
       'operate/monitoring',
