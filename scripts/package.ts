@@ -21,7 +21,16 @@ const COMMANDS = {
   'lost-key': { source: 'server/src/lost-key/main.ts', options: '' },
 } as const
 /** The programs find their files relative to `server/src`, so the folder has the same layout as the project. */
-const COPIED = ['dashboard/dist', 'docs/site/dist', 'signer/dist', 'server/migrations', 'LICENSE', 'CHANGELOG.md']
+const COPIED = [
+  'dashboard/dist',
+  'docs/site/dist',
+  'signer/dist',
+  'server/migrations',
+  'deploy/bursar.service',
+  'deploy/monitoring',
+  'LICENSE',
+  'CHANGELOG.md',
+]
 const SUMS_NAME = 'SHA256SUMS'
 
 interface Manifest {
