@@ -210,8 +210,8 @@ function readMetrics(reader: Reader): Config['metrics'] {
 }
 
 /**
- * The settings have the names that OpenTelemetry defines. Its exporter reads further ones itself, such as
- * `OTEL_EXPORTER_OTLP_HEADERS`.
+ * The settings have the names that OpenTelemetry defines. Its exporter itself reads the headers for the collector, and
+ * whether to compress what it sends.
  */
 function readTraces(reader: Reader): Config['traces'] {
   const endpoint = reader.text('OTEL_EXPORTER_OTLP_ENDPOINT', '')
