@@ -237,8 +237,8 @@ function readPlace(reader: Reader, [hostName, portName]: [string, string], hostD
 }
 
 /**
- * The settings have the names that OpenTelemetry defines. Its exporter reads further ones itself, such as
- * the headers of its requests.
+ * The settings have the names that OpenTelemetry defines. Its exporter itself reads the headers for the collector, and
+ * whether to compress what it sends.
  */
 function readTraces(reader: Reader): Config['traces'] {
   const endpoint = reader.text('OTEL_EXPORTER_OTLP_ENDPOINT', '')
