@@ -24,6 +24,7 @@ import { NO_MODULE_STATE } from './state.ts'
 import { ARRIVED_BODIES, BOUNDED_JSON, WHOLE_CHARACTERS } from './strangers.ts'
 import { WORKSPACE_BORDERS } from './workspaces.ts'
 import { broken, DOMAIN, file, importing, type Sample } from './sample.ts'
+import { MIGRATION_SAMPLES } from './migration-samples.ts'
 import { SQL_SAMPLES } from './sql-samples.ts'
 
 const CONTRACT = 'server/src/console/contract/'
@@ -320,6 +321,7 @@ export const SAMPLES: readonly Sample[] = [
       file('server/src/values/money.ts', 'BigInt(x)'),
     ],
   },
+  ...MIGRATION_SAMPLES,
   ...SQL_SAMPLES,
   {
     rule: NO_BARRELS,
