@@ -83,6 +83,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'delete_ended_authorization_codes',
     'delete_ended_owner_requests',
     'delete_ended_refresh_tokens',
+    'delete_events_below',
     'delete_finished_deliveries',
     'delete_kept_answers',
     'delete_old_connection_errors',

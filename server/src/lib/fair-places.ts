@@ -1,3 +1,4 @@
+import { Holdings, NO_GROUP } from './holdings.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 /*
@@ -38,9 +39,6 @@ export type ShareRule = (held: number, free: number, size: number) => boolean
 const OWN_SHARE_PART = 8
 /** A holder gets more than an own share only while more than this part of the places is free. */
 const RESERVE_PART = 2
-/** A place goes from one holder to another only if the one holds so many more, so that it does not go back again. */
-const LEAD_MIN = 2
-
 function ownShareOf(size: number): number {
   return Math.max(1, Math.floor(size / OWN_SHARE_PART))
 }
@@ -73,8 +71,6 @@ export interface FairPlacesOptions extends QueueLimits {
   readonly holderOf?: (group: string) => string
 }
 
-/** The key of tickets without a group. No group has an empty name. */
-const NO_GROUP = ''
 const NO_URGENT = { placesMax: 0, waitingMax: 0, waitMsMax: 0 }
 
 /** The result of `enter`: a place, a wait for a place, or neither. `ended`: the place went to a newcomer. */
@@ -103,8 +99,8 @@ interface EnterOptions {
 /** A limited number of places that groups share. */
 export class FairPlaces {
   readonly #options: Required<Omit<FairPlacesOptions, 'turnMs'>> & Pick<FairPlacesOptions, 'turnMs'>
-  readonly #placed = new Holdings()
-  readonly #waiting = new Holdings()
+  readonly #placed = new Holdings<Place>()
+  readonly #waiting = new Holdings<Place>()
   readonly #urgentQueue = new TurnQueue<Place>()
   readonly #queue = new TurnQueue<Place>()
   #taken = 0
@@ -324,67 +320,6 @@ export class FairPlaces {
         next.decided(true)
       }
     }
-  }
-}
-
-/** Counts what each holder and each group holds, and finds the work that ends for a newcomer. */
-class Holdings {
-  readonly #counts = new Map<string, number>()
-  /** The work that may end, the oldest first. */
-  readonly #endable = new Set<Place>()
-
-  countOf(key: string): number {
-    return this.#counts.get(key) ?? 0
-  }
-
-  add(place: Place, mayEnd: boolean): void {
-    this.#change(place, 1)
-    if (mayEnd) this.#endable.add(place)
-  }
-
-  delete(place: Place): void {
-    this.#change(place, -1)
-    this.#endable.delete(place)
-  }
-
-  keep(place: Place): void {
-    this.#endable.delete(place)
-  }
-
-  /**
-   * Returns the work that ends so that `place` has room: the newest work of the largest group of the holder who holds the
-   * most. Undefined if there is none.
-   */
-  giverTo(place: Place, ownShare: number): Place | undefined {
-    if (place.holder === NO_GROUP) return undefined
-    const isNewcomer = this.countOf(place.holder) < ownShare
-    let chosen: Place | undefined
-    for (const other of this.#endable) {
-      const isSameHolder = other.holder === place.holder
-      const lead = isSameHolder
-        ? this.countOf(other.group) - this.countOf(place.group)
-        : this.countOf(other.holder) - this.countOf(place.holder)
-      if (lead < (other.hasHadTurn ? 1 : LEAD_MIN) || !(isNewcomer || isSameHolder)) continue
-      if (chosen === undefined || this.#compare(other, chosen) >= 0) chosen = other
-    }
-    return chosen
-  }
-
-  #compare(left: Place, right: Place): number {
-    const byHolder = this.countOf(left.holder) - this.countOf(right.holder)
-    return byHolder === 0 ? this.countOf(left.group) - this.countOf(right.group) : byHolder
-  }
-
-  #change({ holder, group }: Place, by: number): void {
-    if (holder === NO_GROUP) return
-    this.#add(holder, by)
-    if (group !== holder) this.#add(group, by)
-  }
-
-  #add(key: string, by: number): void {
-    const count = this.countOf(key) + by
-    if (count === 0) this.#counts.delete(key)
-    else this.#counts.set(key, count)
   }
 }
 
