@@ -1,4 +1,5 @@
 import { ConfigError, readConfig } from './config.ts'
+import { textOf } from './lib/operator-error.ts'
 import { openService } from './service.ts'
 
 /** How long the service may take to stop after its delay. After this time the process exits in any case. */
@@ -37,7 +38,7 @@ try {
   })
   process.send?.({ ready: true, ports: service.ports })
 } catch (error) {
-  const message = error instanceof ConfigError ? error.message : `The service could not start: ${String(error)}`
+  const message = error instanceof ConfigError ? error.message : `The service could not start: ${textOf(error)}`
   process.stderr.write(`${message}\n`)
   process.exit(1)
 }

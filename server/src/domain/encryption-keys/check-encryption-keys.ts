@@ -1,4 +1,5 @@
 import { fingerprintOf, type SealingKey } from '../../lib/sealing.ts'
+import { OperatorError } from '../../lib/operator-error.ts'
 import type { Context } from '../context.ts'
 import { describeEncryptionKey, findMissingKeys } from './encryption-key.ts'
 import { listEncryptionKeys, recordEncryptionKey } from './encryption-keys-store.ts'
@@ -15,7 +16,7 @@ export async function checkEncryptionKeys(
   const missing = findMissingKeys(await db.read(listEncryptionKeys()), keys)
   if (missing.length > 0) {
     const names = missing.map(describeEncryptionKey).join(' and ')
-    throw new Error(
+    throw new OperatorError(
       `the secrets in the database were encrypted with ${names}, and the settings do not contain it. ` +
         'Set ENCRYPTION_KEY or ENCRYPTION_KEYS to the keys that were used before (see "Change the encryption key")',
     )
