@@ -192,5 +192,5 @@ describe('the overview in the dashboard', () => {
 
 const PAYMENT_MEMBERS = [
   ...['agent_id', 'amount_usdc', 'confirmed_at', 'created_at', 'failure_code', 'from', 'grant_id', 'id'],
-  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'purchase', 'status', 'to', 'tx_hash'],
+  ...['idempotency_key', 'kind', 'memo', 'pending_reason', 'purchase', 'request_id', 'status', 'to', 'tx_hash'],
 ]
