@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import pg from 'pg'
 import { openService } from '../../server/src/service.ts'
 import { seed } from '../support/context/seed.ts'
-import { createFreshDatabase } from '../support/database/fresh-database.ts'
+import { createFreshDatabase, SCHEMA } from '../support/database/fresh-database.ts'
 import { readRows, runUnlimited } from '../support/database/read-rows.ts'
 import { openTestService, paymentBody, withJobs, type TestService } from '../support/service/test-service.ts'
 import { waitFor } from '../support/wait-for.ts'
@@ -28,8 +28,8 @@ describe('a service with MIGRATE=off', () => {
       url.password = 'secret'
       for (const statement of [
         `create role ${user} login password 'secret'`,
-        `grant usage on schema public to ${user}`,
-        `grant select, insert, update, delete on all tables in schema public to ${user}`,
+        `grant usage on schema ${SCHEMA} to ${user}`,
+        `grant select, insert, update, delete on all tables in schema ${SCHEMA} to ${user}`,
       ]) {
         await runUnlimited(owner, statement, [])
       }

@@ -123,13 +123,15 @@ const spawnServer = (launch: Launch): Server => {
   return { child, pid: child.pid, logFile, logStart }
 }
 
-// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line, and like it accepts a standby
-// that serves reads.
+// The eighth line of the lock file is the server's status. `pg_ctl` checks the same line. `standby` means that the server
+// recovers and accepts no connections. That is enough for a standby. Any other server is ready only after its recovery.
 const isReady = (dataDir: string, pid: number): boolean => {
   const lockFile = join(dataDir, 'postmaster.pid')
   if (!existsSync(lockFile)) return false
   const lines = readFileSync(lockFile, 'utf8').split('\n')
-  return lines[0] === String(pid) && ['ready', 'standby'].includes(lines[7]?.trim() ?? '')
+  const status = lines[7]?.trim()
+  const isStandby = status === 'standby' && existsSync(join(dataDir, 'standby.signal'))
+  return lines[0] === String(pid) && (status === 'ready' || isStandby)
 }
 
 const isRunning = (child: ChildProcess): boolean => child.exitCode === null && child.signalCode === null

@@ -10,7 +10,7 @@ const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url
  * The schema of all tables in the databases of tests. It is not `public`, so that the tests find what would work in that
  * schema only. The databases of sandboxes use `public`.
  */
-const SCHEMA = 'cell'
+export const SCHEMA = 'cell'
 /**
  * The template's name contains a hash of the migrations, because a PostgreSQL server that earlier runs have used may
  * still have a template with older migrations.
