@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { answerJson, startFakeServer } from '../../test/support/wires/fake-server.ts'
 
-/** What a node does wrong: it is down, answers with an error, late or never, or shows no new blocks. */
+/** A fault of a node: it cannot be reached, responds with an error, responds late or not at all, or has no new blocks. */
 export const RPC_FAULTS = ['down', '500', '429', 'slow', 'hanging', 'stale head'] as const
 export type RpcFault = (typeof RPC_FAULTS)[number]
 

@@ -155,7 +155,7 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
       await run('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1M']).catch(() => undefined)
       await delay(5_000)
       await rm(ballast)
-      // PostgreSQL recovers by itself, or has given up.
+      // PostgreSQL has recovered by itself, or its process has ended.
       await waitFor('PostgreSQL works again', async () => {
         const isUp = await cluster.query('select 1').catch(() => null)
         if (isUp === null) await cluster.start().catch(() => undefined)

@@ -181,7 +181,7 @@ export async function openService(config: Config): Promise<Service> {
     needed: {
       database: () => db.ping(),
       schema: async () => {
-        if (!(await db.read(hasMigration(newest)))) throw new Error('the database lacks a migration')
+        if (!(await db.read(hasMigration(newest)))) throw new Error('the database does not have the newest migration')
       },
     },
     outside: {

@@ -70,7 +70,7 @@ describe('a service with MIGRATE=off', () => {
     const empty = await createFreshDatabase({ empty: true })
     const config = { ...given.config, database: { ...given.config.database, url: empty.url }, migrates: false }
     try {
-      await assert.rejects(openService(config), /lacks the migrations 0001, .* run "npm run migrate"/)
+      await assert.rejects(openService(config), /does not have the migrations 0001, .* run "npm run migrate"/)
       const migrate = () => run(process.execPath, [PROGRAM], { env: { DATABASE_URL: empty.url } })
       assert.match((await migrate()).stdout, /^Applied the migrations 0001, /)
       assert.equal((await migrate()).stdout, 'The schema was up to date.\n')

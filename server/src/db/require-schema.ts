@@ -15,8 +15,8 @@ export function hasMigration(version: string): Query<boolean> {
 }
 
 /**
- * Throws unless each connection has a session for itself, and the database has all migrations of this version (D76). Migrations of a newer version do not matter,
- * because the version before works on a newer schema.
+ * Throws unless each connection has a session for itself, and the database has all migrations of this version (D76). It
+ * may have migrations of a later version, because this version works on a newer schema.
  */
 export async function requireSchema(databaseUrl: string, clock: Clock): Promise<void> {
   const { pending, changed, hasOwnSession } = await inspectDatabase(databaseUrl, () => clock.now())
@@ -24,6 +24,6 @@ export async function requireSchema(databaseUrl: string, clock: Clock): Promise<
   if (changed.length > 0)
     throw new OperatorError(`migrations were changed after they were applied: ${changed.join(', ')}`)
   if (pending.length > 0) {
-    throw new OperatorError(`the database lacks the migrations ${pending.join(', ')}: run "npm run migrate"`)
+    throw new OperatorError(`the database does not have the migrations ${pending.join(', ')}: run "npm run migrate"`)
   }
 }

@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util'
 import { ConfigError, readConfig } from '../config.ts'
+import { requireSchema } from '../db/require-schema.ts'
 import { createClock } from '../lib/clock.ts'
 import { createLogger } from '../lib/logger.ts'
+import { describeForOperator } from '../lib/operator-error.ts'
 import { openContext } from '../service.ts'
 import { runLostKey } from './run-lost-key.ts'
 
@@ -21,6 +23,7 @@ try {
   const retired = readArguments()
   const config = readConfig()
   const clock = createClock(config.clockOffsetMs)
+  await requireSchema(config.database.url, clock)
   const { context, close } = openContext(config, { clock, logger: createLogger('fatal') })
   try {
     const { isRefused } = await runLostKey(context, { keys: config.encryptionKeys, retired, print })
@@ -29,10 +32,8 @@ try {
     await close()
   }
 } catch (error) {
-  // Print only messages that we wrote. Messages of other errors might repeat what was sent.
-  const isOurs = error instanceof ConfigError || error instanceof UsageError
-  const name = error instanceof Error ? error.name : 'unknown error'
-  print(isOurs ? `${error.message}\n\n${USAGE}` : `Not finished (${name}). Run it again. Is the database migrated?`)
+  const isUsage = error instanceof ConfigError || error instanceof UsageError
+  print(isUsage ? `${error.message}\n\n${USAGE}` : `Not finished: ${describeForOperator(error)}. Run it again.`)
   process.exitCode = 1
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { createSecret, deriveSecret, isSecret, parseCell } from './secret.ts'
 
 const PREFIX = 'svc_ort_'
@@ -52,12 +53,28 @@ describe('a secret of a cell', () => {
 
   test('has other check characters than a random secret with the same characters would have', () => {
     const secret = createSecret(PREFIX, cell)
+    const random = createSecret(PREFIX)
+    assert.equal(random.slice(-6), checkOf(random.slice(0, -6)))
+    assert.notEqual(secret.slice(-6), checkOf(secret.slice(0, -6)))
+  })
+
+  test('is not valid with a typo, or with the name of another cell', () => {
+    const secret = createSecret(PREFIX, cell)
     const typo = secret.slice(0, -1) + (secret.endsWith('0') ? '1' : '0')
-    assert.equal(isSecret(PREFIX, typo), false)
-    assert.equal(isSecret(PREFIX, secret.replace('eu1', 'eu2')), false)
+    assert.deepEqual(
+      [typo, secret.replace('eu1', 'eu2')].map((text) => isSecret(PREFIX, text)),
+      [false, false],
+    )
   })
 
   test('belongs to a cell that is named by three characters', () => {
     assert.deepEqual(['', 'e', 'eu', 'eu1x', 'eu-', 'äu1'].map(parseCell), [null, null, null, null, null, null])
   })
 })
+
+/** The six check characters of a secret without a cell: its CRC-32 in base62. */
+function checkOf(body: string): string {
+  const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+  const places = Array.from({ length: 6 }, (_, place) => Math.floor(crc32(body) / 62 ** (5 - place)) % 62)
+  return places.map((digit) => digits.charAt(digit)).join('')
+}

@@ -109,10 +109,11 @@ export function countLiveGrants(workspaceId: string, mode: Mode, wallet: Address
 }
 
 /**
- * Returns a slot of the wallet that has a signing key and that no grant uses, or null if there is none. Prefers a slot that was never used, and
- * otherwise the slot that was freed longest ago. The reason: if the rules of an ended grant came back at the enclave,
- * the next grant in that slot could use them. The caller holds the workspace's lock. Finds the slots by their primary
- * key, the grants of the wallet by `grants_by_wallet`, and the ended grants by `grants_listed` or `grants_revoked_by_agent`.
+ * Returns a slot of the wallet that has a signing key and that no grant uses, or null if there is none. Prefers a slot
+ * that was never used, and otherwise the slot that was freed longest ago. The reason: if the rules of an ended grant
+ * came back at the enclave, the next grant in that slot could use them. The caller holds the workspace's lock. Finds the
+ * slots by their primary key, the grants of the wallet by `grants_by_wallet`, and the ended grants by `grants_listed` or
+ * `grants_revoked_by_agent`.
  */
 export function findFreeSlot(workspaceId: string, mode: Mode, wallet: Address): Query<number | null> {
   return {

@@ -55,7 +55,7 @@ export function replaceSlotKey(key: SlotKey, signerKey: Replacement): Query<bool
   }
 }
 
-/** Records that the signing keys of these slots are lost. Grants use the slots no more. Uses the primary key. */
+/** Records that the signing keys of these slots are lost. No grant uses these slots any more. Uses the primary key. */
 export function retireSlots(keys: readonly SlotKey[]): Query<boolean> {
   return {
     name: 'retire_wallet_slots',
