@@ -39,10 +39,10 @@ export interface MigrateOptions {
 
 /**
  * Brings the database's schema up to date. There are no migrations that undo others. Each migration file is applied
- * once and must not change afterwards. It normally runs in one transaction. But if its first line is
- * `-- no transaction`, its statements run one by one without a transaction. Many processes may call this function at
- * the same time, even while processes of the previous version are running. The function waits for a limited time if
- * transactions of other processes hold locks that a migration needs. Returns the versions that were not applied before.
+ * once and must not change afterwards. Its statements are sent one by one, normally in one transaction. But if its first
+ * line is `-- no transaction`, they run without a transaction. Many processes may call this function at the same time,
+ * even while processes of the previous version are running. The function waits for a limited time if transactions of
+ * other processes hold locks that a migration needs. Returns the versions that were not applied before.
  */
 export async function migrate(
   databaseUrl: string,
@@ -105,7 +105,7 @@ async function applyOnce(
     await client.query('lock table schema_migrations in exclusive mode')
     if (!isApplied(await readLedger(client), migration)) {
       await client.query(`set local lock_timeout = ${tableTimeoutMs}`)
-      if (migration.statements === null) await client.query(migration.sql)
+      if (migration.isTransaction) for (const statement of migration.statements) await client.query(statement)
       else await runBeside(client, databaseUrl, migration.statements)
       await client.query('insert into schema_migrations (version, checksum, applied_at) values ($1, $2, $3)', [
         migration.version,

@@ -16,7 +16,7 @@ import { FLOORS } from './floors.ts'
 import { NO_CYCLES, NO_DEAD_FILES } from './graph.ts'
 import { ONE_LOG_QUERY } from './logs.ts'
 import { NO_MACHINE_NAMES } from './machine.ts'
-import { ADDITIVE_MIGRATIONS } from './migrations.ts'
+import { ADDITIVE_MIGRATIONS, SINGLE_ALTERATIONS } from './migrations.ts'
 import { COUNTED_SIGNATURES } from './passkeys.ts'
 import { ONE_LIST_OF_POOLS } from './pools.ts'
 import { PURE_FILES } from './purity.ts'
@@ -50,6 +50,7 @@ export const ALL_RULES: readonly Rule[] = [
   OWN_TABLES,
   NAMED_COLUMNS,
   ADDITIVE_MIGRATIONS,
+  SINGLE_ALTERATIONS,
   STATEMENT_VERBS,
   NO_BARRELS,
   NO_EXPORT_ALL,

@@ -1,7 +1,8 @@
-import { ADDITIVE_MIGRATIONS } from './migrations.ts'
+import { ADDITIVE_MIGRATIONS, SINGLE_ALTERATIONS } from './migrations.ts'
 import { broken, file, type Sample } from './sample.ts'
 
 const PATH = 'server/migrations/0002_more.sql'
+const NEW_PATH = 'server/migrations/0020_new.sql'
 
 export const MIGRATION_SAMPLES: readonly Sample[] = [
   {
@@ -23,6 +24,19 @@ export const MIGRATION_SAMPLES: readonly Sample[] = [
       file(PATH, '-- no transaction\ncreate index concurrently if not exists payments_noted on payments (note);'),
       file(PATH, 'create table events (id text);\ncreate index events_listed on events (id);'),
       file(PATH, '-- Later, drop table is possible.\nalter table payments drop constraint payments_note_check;'),
+    ],
+  },
+  {
+    rule: SINGLE_ALTERATIONS,
+    fails: [
+      broken(NEW_PATH, 'alter table payments\n  add column note text,\n  add column bytes integer;'),
+      broken(NEW_PATH, "alter table payments add check (a in ('(', 'b')), drop constraint old;"),
+    ],
+    passes: [
+      file(NEW_PATH, 'alter table payments add column note text;\nalter table payments add column bytes integer;'),
+      file(NEW_PATH, "alter table payments -- one, two\n  add check ((a in (1, 2)) or b = 'c, d');"),
+      // It was released before, so it cannot change.
+      file(PATH, 'alter table payments add column note text, add column bytes integer;'),
     ],
   },
 ]

@@ -18,6 +18,12 @@ const ADDS_REQUIRED = /\badd\s+column\b(?=[^,;]*\bnot\s+null\b)(?![^,;]*\bdefaul
 const INDEX_PATTERN =
   /\bcreate\s+(?:unique\s+)?index\s+(?<how>concurrently\s+if\s+not\s+exists\s+)?\w+\s+on\s+(?<table>\w+)/gi
 
+/** The last migration that was released before the service ran on Citus, which no migration needs to change there. */
+const LAST_BEFORE_CITUS = '0019'
+const ALTER_PATTERN = /\balter\s+table\b[^;]*/gi
+const QUOTED = /'[^']*'/g
+const INNERMOST_PARENTHESES = /\([^()]*\)/g
+
 /**
  * While a migration is applied, and until the last process is replaced, processes of the previous version work on the
  * new schema. So a migration only adds, and does not keep the large tables locked.
@@ -28,6 +34,24 @@ export const ADDITIVE_MIGRATIONS: Rule = {
     tree.texts.flatMap(({ path, text }) => {
       const version = PATH_PATTERN.exec(path)?.groups?.['version']
       return version === undefined || version === BASELINE ? [] : checkMigration(path, text)
+    }),
+}
+
+/** Citus changes a table on the server that has it, and accepts one change at a time. */
+export const SINGLE_ALTERATIONS: Rule = {
+  name: 'a migration makes one change to a table in each `alter table`',
+  check: (tree) =>
+    tree.texts.flatMap(({ path, text }) => {
+      const version = PATH_PATTERN.exec(path)?.groups?.['version']
+      if (version === undefined || version <= LAST_BEFORE_CITUS) return []
+      const code = withoutComments(text).replaceAll(QUOTED, blank)
+      return [...code.matchAll(ALTER_PATTERN)]
+        .filter(([statement]) => withoutParentheses(statement).includes(','))
+        .map(({ index }) => ({
+          path,
+          line: code.slice(0, index).split('\n').length,
+          message: 'Citus rejects several changes in one `alter table`: write a statement for each',
+        }))
     }),
 }
 
@@ -47,7 +71,7 @@ function checkMigration(path: string, text: string): Violation[] {
     }
     return []
   })
-  const code = text.replaceAll(/--.*$/gm, (comment) => ' '.repeat(comment.length))
+  const code = withoutComments(text)
   const built = [...code.matchAll(INDEX_PATTERN)].flatMap(({ groups, index }): Violation[] => {
     const table = groups?.['table'] ?? ''
     const isNew = new RegExp(String.raw`\bcreate\s+table\s+${table}\b`, 'i').test(code)
@@ -57,4 +81,18 @@ function checkMigration(path: string, text: string): Violation[] {
     return [{ path, line: code.slice(0, index).split('\n').length, message }]
   })
   return [...found, ...built]
+}
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/--.*$/gm, blank)
+}
+
+/** A replacement of the same length, so that each line keeps its number. */
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, ' ')
+}
+
+function withoutParentheses(statement: string): string {
+  const shorter = statement.replaceAll(INNERMOST_PARENTHESES, '')
+  return shorter === statement ? statement : withoutParentheses(shorter)
 }
