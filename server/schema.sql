@@ -8,6 +8,13 @@ AS $function$
 begin
   raise exception 'the audit log is append-only';
 end $function$;
+CREATE OR REPLACE FUNCTION refuse_change_of_leaves()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the transparency log is append-only';
+end $function$;
 create table access_tokens (
   token_hash bytea not null,
   workspace_id text not null,
@@ -426,6 +433,50 @@ create table ledger_cursors (
   constraint ledger_cursors_pkey PRIMARY KEY (mode),
   constraint ledger_cursors_block_number_check CHECK ((block_number >= 0)),
   constraint ledger_cursors_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+
+create table log_head (
+  is_only boolean not null,
+  origin text,
+  size bigint not null,
+  checkpoint text,
+  constraint log_head_pkey PRIMARY KEY (is_only),
+  constraint log_head_check CHECK ((((size = 0) = (origin IS NULL)) AND ((size = 0) = (checkpoint IS NULL)))),
+  constraint log_head_is_only_check CHECK (is_only),
+  constraint log_head_size_check CHECK ((size >= 0))
+);
+
+create table log_leaves (
+  position bigint not null,
+  log_id text not null,
+  type text not null,
+  subject text not null,
+  content text not null,
+  constraint log_leaves_pkey PRIMARY KEY ("position"),
+  constraint log_leaves_position_check CHECK (("position" >= 0))
+);
+CREATE UNIQUE INDEX log_leaves_one_per_change ON log_leaves USING btree (log_id, subject, type);
+CREATE TRIGGER log_leaves_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON log_leaves FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_leaves();
+
+create table log_queue (
+  number bigint not null generated always as identity,
+  log_id text not null,
+  type text not null,
+  subject text not null,
+  at timestamp with time zone not null,
+  constraint log_queue_pkey PRIMARY KEY (number),
+  constraint log_queue_type_check CHECK ((type = ANY (ARRAY['audit'::text, 'payment.decided'::text, 'payment.ended'::text])))
+);
+
+create table log_tiles (
+  level integer not null,
+  number bigint not null,
+  hashes bytea not null,
+  constraint log_tiles_pkey PRIMARY KEY (level, number),
+  constraint log_tiles_hashes_check CHECK (((length(hashes) >= 32) AND (length(hashes) <= 8192))),
+  constraint log_tiles_hashes_check1 CHECK (((length(hashes) % 32) = 0)),
+  constraint log_tiles_level_check CHECK (((level >= 0) AND (level <= 6))),
+  constraint log_tiles_number_check CHECK ((number >= 0))
 );
 
 create table members (

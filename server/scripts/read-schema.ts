@@ -32,6 +32,8 @@ export interface TableColumn {
   readonly type: string
   readonly isNullable: boolean
   readonly default: string | null
+  /** Whether the database numbers the rows. */
+  readonly isIdentity: boolean
   /** The values that the column's own check constraint lists as allowed. Null if there is no such list. */
   readonly words: readonly string[] | null
 }
@@ -46,7 +48,8 @@ const TABLES = `select c.oid::int4, c.relname as name, coalesce(c.reloptions, '{
   from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' order by c.relname collate "C"`
 const COLUMNS = `select a.attrelid::int4 as table, a.attname as name, format_type(a.atttypid, a.atttypmod) as declared,
     case when t.typelem <> 0 and t.typlen = -1 then e.typname || '[]' else t.typname end as type,
-    not a.attnotnull as "isNullable", pg_get_expr(d.adbin, d.adrelid) as default, (
+    not a.attnotnull as "isNullable", pg_get_expr(d.adbin, d.adrelid) as default,
+    a.attidentity = 'a' as "isIdentity", (
       select pg_get_constraintdef(k.oid) from pg_constraint k
       where k.conrelid = a.attrelid and k.contype = 'c' and k.conkey = array[a.attnum]
         and pg_get_constraintdef(k.oid) like '%= ANY (ARRAY[%' limit 1

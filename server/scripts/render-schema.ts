@@ -16,9 +16,10 @@ export function renderSchema({ tables, functions }: Schema): string {
 
 function renderTable({ name, columns, constraints, options, indexes, triggers }: Table): string {
   const lines = [
-    ...columns.map(({ name, declared, isNullable, default: value }) =>
-      [name, declared, isNullable ? [] : 'not null', value === null ? [] : `default ${value}`].flat().join(' '),
-    ),
+    ...columns.map(({ name, declared, isNullable, default: value, isIdentity }) => {
+      const made = isIdentity ? 'generated always as identity' : value === null ? [] : `default ${value}`
+      return [name, declared, isNullable ? [] : 'not null', made].flat().join(' ')
+    }),
     ...constraints
       .filter(({ kind }) => kind !== 'foreign')
       .map(({ name, definition }) => `constraint ${name} ${definition}`),

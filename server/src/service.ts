@@ -14,7 +14,7 @@ import { DeferredWrites } from './db/deferred-writes.ts'
 import { migrate } from './db/migrate.ts'
 import { BASELINE, readMigrations } from './db/migration.ts'
 import { hasMigration, requireSchema } from './db/require-schema.ts'
-import { ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
+import { LOG_KEY, ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { checkEncryptionKeys } from './domain/encryption-keys/check-encryption-keys.ts'
 import { OutboundTrace } from './domain/outbound-requests/trace-outbound-requests.ts'
@@ -40,6 +40,7 @@ import { openEgressProxy } from './lib/outbound/egress-proxy.ts'
 import { openOutbound } from './lib/outbound/open-outbound.ts'
 import { createSealer } from './lib/sealing.ts'
 import { SharedReads } from './lib/shared-reads.ts'
+import { originOfLog } from './http/log-path.ts'
 import { openMetrics } from './metrics/open-metrics.ts'
 import { addMcp } from './mcp/add-mcp.ts'
 import { addOauth } from './oauth/add-oauth.ts'
@@ -52,6 +53,7 @@ import { cleanUp } from './jobs/clean-up.ts'
 import { reconcilePayments } from './jobs/reconcile-payments.ts'
 import { renewSecrets } from './jobs/renew-secrets.ts'
 import { sumPayments } from './jobs/sum-payments.ts'
+import { growLog } from './jobs/grow-log.ts'
 import { compareLedgers } from './jobs/compare-ledgers.ts'
 import { watchMonths } from './jobs/watch-months.ts'
 
@@ -105,6 +107,7 @@ export function openContext(
     measurements,
     sealer,
     successorKey: new ServerKey({ db, sealer, clock }, SUCCESSOR_KEY),
+    transparencyLog: { origin: originOfLog(config), key: new ServerKey({ db, sealer, clock }, LOG_KEY) },
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
@@ -285,6 +288,7 @@ function startJobs(context: Context, { encryptionKeys }: Config): Loop[] {
     watchDeposits(context, { mode: 'live', holder }),
     sendWebhooks(context),
     reconcilePayments(context, { holder }),
+    growLog(context, { holder }),
     sumPayments(context, { mode: 'test', holder }),
     sumPayments(context, { mode: 'live', holder }),
     watchBalances(context, { mode: 'test', holder }),

@@ -48,6 +48,9 @@ describe('the metrics', () => {
     assert.equal(scrape.get('bursar_payments_pending{mode="test",kind="transfer",hash="known"}'), 1)
     assert.equal(scrape.get('bursar_pool_places{pool="payments"}'), 512)
     assert.equal(scrape.get('bursar_database_up'), 1)
+    // No job runs in this test, so the changes wait.
+    assert.equal(scrape.get('bursar_transparency_log_leaves'), 0)
+    assert.ok((scrape.get('bursar_transparency_log_oldest_queued_age_seconds') ?? -1) >= 0)
 
     given.enclave.behave = () => 'reject'
     readBody(await given.call({ path: '/v1/payments', key: seeded.key, body: paymentBody(seeded) }), 201)

@@ -369,6 +369,15 @@ export const SETTLED: readonly string[] = [
     action: `case when n % 50 = 0 then 'withdrawal.submitted' else 'grant.revoked' end`,
     details: `'{"mode":"test"}'`,
   }),
+  rows('log_queue', 4, { log_id: 't.id', type: `'audit'`, subject: idOf('adt'), at: ago('minute') }),
+  rows('log_leaves', 20, {
+    position: 't.k * 1000000 + n',
+    log_id: 't.id',
+    type: `'audit'`,
+    subject: idOf('adt'),
+    content: `'{}'`,
+  }),
+  rows('log_tiles', 2, { level: '0', number: 't.k * 1000 + n', hashes: hash('n::text') }),
   rows('recipients', 8, {
     ...own,
     mode: 'mode_of(n)',

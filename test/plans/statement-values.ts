@@ -182,6 +182,16 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     6: '{1,1}',
     7: times(-24 * 60),
   }),
+  find_log_tiles: (sample) => ({ 1: '{0}', 2: listOf(get(sample, 'log_tiles', 'number')) }),
+  find_logged_entries: (sample) => ({
+    1: listOf(get(sample, 'audit_entries', 'log_id')),
+    2: listOf(get(sample, 'audit_entries', 'id')),
+  }),
+  find_logged_payments: (sample) => ({
+    1: listOf(get(sample, 'payments', 'workspace_id')),
+    2: listOf(get(sample, 'payments', 'id')),
+  }),
+  set_log_head: () => ({ 1: 'api.example.com/log', 2: '1', 3: 'checkpoint' }),
   find_payments_by_keys: (sample) => {
     const { 1: workspaces = null, 2: modes = null } = parties(sample)
     return { 1: workspaces, 2: modes, 3: '{unknown,NULL}' }

@@ -9,6 +9,7 @@ import { addAgentRoutes, type Authenticate } from './routes/agents.ts'
 import { addEventRoutes } from './routes/events.ts'
 import { addLedgerRoute } from './routes/ledger.ts'
 import { addMeRoute } from './routes/me.ts'
+import { addTransparencyLog } from './routes/transparency-log.ts'
 import { addPaymentRoutes } from './routes/payments.ts'
 import { addX402Routes } from './routes/x402.ts'
 import { addWalletRoutes } from './routes/wallets.ts'
@@ -37,6 +38,7 @@ export async function addApi(http: HttpServer, ctx: Context, options: ApiOptions
     addWalletRoutes(scope, ctx, authenticate)
     addMeRoute(scope, ctx, authenticate)
     addEventRoutes(scope, ctx, authenticate)
+    addTransparencyLog(scope, ctx, origins)
   })
   await addGuides(http, options)
   // The contract is created at the first request, and never changes while the process runs.

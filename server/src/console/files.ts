@@ -15,7 +15,7 @@ const PAGE_PATHS = [
  * Paths that programs call. Under them, an unknown path gets the JSON error envelope, even if the request asks for HTML
  * (D4, D5).
  */
-const PROGRAM_PATHS = /^\/(?:v1|console|oauth|\.well-known|assets)(?:[/?]|$)/
+const PROGRAM_PATHS = /^\/(?:v1|console|oauth|log|\.well-known|assets)(?:[/?]|$)/
 const HTML_PATTERN = /\btext\/html\b/i
 /** How long browsers may cache an asset. Assets never change, because their names contain a hash of their content. */
 const ASSET_SECONDS = 365 * 24 * 60 * 60

@@ -6,6 +6,8 @@ import { findServerKey, insertServerKey } from './server-keys-store.ts'
 
 /** The name of the key with which the successors of refresh tokens are derived (D38a). */
 export const SUCCESSOR_KEY = 'refresh_token_successors'
+/** The name of the key that signs the checkpoints of the transparency log (D80). */
+export const LOG_KEY = 'transparency_log'
 const KEY_BYTES = 32
 
 interface Deps {

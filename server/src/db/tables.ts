@@ -250,6 +250,31 @@ export const tables = {
     mode: choice('ledger_cursors.mode', ['test', 'live']),
     block_number: column('ledger_cursors.block_number', 'int8'),
   },
+  log_head: {
+    is_only: column('log_head.is_only', 'bool'),
+    origin: nullable(column('log_head.origin', 'text')),
+    size: column('log_head.size', 'int8'),
+    checkpoint: nullable(column('log_head.checkpoint', 'text')),
+  },
+  log_leaves: {
+    position: column('log_leaves.position', 'int8'),
+    log_id: column('log_leaves.log_id', 'text'),
+    type: column('log_leaves.type', 'text'),
+    subject: column('log_leaves.subject', 'text'),
+    content: column('log_leaves.content', 'text'),
+  },
+  log_queue: {
+    number: column('log_queue.number', 'int8'),
+    log_id: column('log_queue.log_id', 'text'),
+    type: choice('log_queue.type', ['audit', 'payment.decided', 'payment.ended']),
+    subject: column('log_queue.subject', 'text'),
+    at: column('log_queue.at', 'timestamptz'),
+  },
+  log_tiles: {
+    level: column('log_tiles.level', 'int4'),
+    number: column('log_tiles.number', 'int8'),
+    hashes: column('log_tiles.hashes', 'bytea'),
+  },
   members: {
     workspace_id: column('members.workspace_id', 'text'),
     user_id: column('members.user_id', 'text'),

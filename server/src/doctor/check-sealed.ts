@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
+import { LOG_KEY, serverKeySealContext, SUCCESSOR_KEY } from '../db/server-key.ts'
 import { findServerKey } from '../db/server-keys-store.ts'
 import { slotSealContext } from '../domain/wallets/slot-seal-context.ts'
 import { secretSealContext } from '../domain/webhooks/endpoint.ts'
@@ -22,11 +22,12 @@ const LOST_KEY_ADVICE =
  */
 export async function checkSealed(db: Database, encryptionKeys: readonly SealingKey[]): Promise<readonly Finding[]> {
   const sealer = createSealer(encryptionKeys)
-  const [keys, slots, secrets, successorKey] = await db.readSlow([
+  const [keys, slots, secrets, successorKey, logKey] = await db.readSlow([
     listEncryptionKeys(),
     listSealedSlots(SAMPLES_MAX),
     listSealedSecrets(SAMPLES_MAX),
     findServerKey(SUCCESSOR_KEY),
+    findServerKey(LOG_KEY),
   ] as const)
   const samples = [
     ...slots.map(({ slot, sealed, ...wallet }) => ({ sealed, context: slotSealContext(wallet, slot) })),
@@ -35,6 +36,7 @@ export async function checkSealed(db: Database, encryptionKeys: readonly Sealing
       context: secretSealContext(workspaceId, endpointId),
     })),
     ...(successorKey === null ? [] : [{ sealed: successorKey, context: serverKeySealContext(SUCCESSOR_KEY) }]),
+    ...(logKey === null ? [] : [{ sealed: logKey, context: serverKeySealContext(LOG_KEY) }]),
   ]
   const closed = samples.filter(({ sealed, context }) => {
     try {

@@ -21,6 +21,8 @@ export const ATTEMPT_LIMITS = {
   faucet: { limit: 10, windowMs: 3_600_000 },
   /** Limited because each wallet takes a hundred requests to the enclave, whose rate limit also applies to payments. */
   wallet_creation: { limit: 10, windowMs: 3_600_000 },
+  /** The tiles that prove one leaf of a large log are fewer than ten. A monitor reads one for each 256 leaves. */
+  log: { limit: 600, windowMs: 60_000 },
 } as const satisfies Record<string, SlidingWindow>
 
 export type AttemptBucket = keyof typeof ATTEMPT_LIMITS

@@ -8,6 +8,7 @@ import {
   countUnexplainedTransfers,
   listChainCursors,
   listLeases,
+  readLogProgress,
 } from './backlog-store.ts'
 
 /**
@@ -77,7 +78,17 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
     labelNames: ['mode'],
     registers,
   })
-  const gauges = [pending, pendingAge, deliveries, due, overdue, leases, cursors, unexplained]
+  const leaves = new Gauge({
+    name: 'bursar_transparency_log_leaves',
+    help: 'How many leaves the transparency log has',
+    registers,
+  })
+  const unlogged = new Gauge({
+    name: 'bursar_transparency_log_oldest_queued_age_seconds',
+    help: 'The age of the oldest change that has no leaf in the transparency log yet; 0 if there is none',
+    registers,
+  })
+  const gauges = [pending, pendingAge, deliveries, due, overdue, leases, cursors, unexplained, leaves, unlogged]
   let underWay: Promise<void> | null = null
 
   const read = async (): Promise<void> => {
@@ -87,11 +98,12 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
       { mode, kind: 'transfer', query: countPendingTransfers(mode, ROWS_MAX) },
       { mode, kind: 'purchase', query: countPendingPurchases(mode, ROWS_MAX) },
     ])
-    const [waiting, held, blocks, transfers, ...payments] = await ctx.db.readSlow([
+    const [waiting, held, blocks, transfers, log, ...payments] = await ctx.db.readSlow([
       countPendingDeliveries(now, ROWS_MAX),
       listLeases(LEASES_MAX),
       listChainCursors(),
       countUnexplainedTransfers(ROWS_MAX),
+      readLogProgress(),
       ...kinds.map(({ query }) => query),
     ])
     for (const gauge of gauges) gauge.reset()
@@ -111,6 +123,8 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
     for (const { name, expiresAt } of held) leases.set({ job_name: name }, expiresAt.getTime() / MS_PER_SECOND)
     for (const { name, mode, block } of blocks) cursors.set({ mode, cursor: name }, block)
     for (const mode of MODES) unexplained.set({ mode }, transfers.find((one) => one.mode === mode)?.count ?? 0)
+    leaves.set(log.leaves)
+    unlogged.set(ageOf(log.oldestQueuedAt))
     up.set(1)
   }
 

@@ -1,5 +1,5 @@
 import { computed, narrow, nullable, pick } from '../db/column.ts'
-import { all, type Query } from '../db/query.ts'
+import { all, one, type Query } from '../db/query.ts'
 import { tables } from '../db/tables.ts'
 import { MODES, type Mode } from '../values/mode.ts'
 
@@ -130,6 +130,26 @@ export function listChainCursors(): Query<ChainCursor[]> {
       name: row.name,
       mode: row.mode,
       block: Number(row.block),
+    })),
+  }
+}
+
+/** The size of the transparency log, and when the oldest change was made that is not in it yet. */
+export interface LogProgress {
+  readonly leaves: number
+  readonly oldestQueuedAt: Date | null
+}
+
+/** Reads how far the transparency log is (D80). Uses the primary keys. */
+export function readLogProgress(): Query<LogProgress> {
+  return {
+    name: 'read_log_progress',
+    text: `select size, (select at from log_queue order by number limit 1) as oldest_queued_at
+      from log_head where is_only`,
+    values: [],
+    read: one({ size: tables.log_head.size, oldest_queued_at: nullable(computed.timestamptz) }, (row) => ({
+      leaves: Number(row.size),
+      oldestQueuedAt: row.oldest_queued_at,
     })),
   }
 }

@@ -10,6 +10,7 @@ const LOWER_FLOORS = ['lib', 'values', 'db', 'limiter', 'enclave', 'chain', 'x40
  * height.
  */
 const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
+  'transparency-log': 0,
   events: 1,
   audit: 1,
   plans: 2,

@@ -4,6 +4,7 @@ import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
 import { changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { createId } from '../../values/ids.ts'
+import { queueText } from '../transparency-log/transparency-log-store.ts'
 import type { Actor, AuditAction, AuditEntry } from './audit-entry.ts'
 
 const { audit_entries: entries } = tables
@@ -17,6 +18,14 @@ const ENTRY_ROW = {
 
 const COLUMNS = listOf(ENTRY_ROW)
 
+/** Returns a statement that inserts what `rows` selects, and queues each entry for the transparency log (D80). */
+function insertText(rows: string): string {
+  return `with added as (
+      insert into audit_entries (${COLUMNS}) ${rows}
+      returning log_id, id as subject, created_at as at
+    ) ${queueText('audit', 'added')}`
+}
+
 /** Inserts an audit entry. The caller must run it in the same transaction as the change that it records. */
 export function insertAuditEntry({
   logId,
@@ -29,7 +38,7 @@ export function insertAuditEntry({
   const id = createId('auditEntry', createdAt)
   return {
     name: 'insert_audit_entry',
-    text: `insert into audit_entries (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    text: insertText('values ($1, $2, $3, $4, $5, $6, $7, $8)'),
     values: [logId, id, createdAt, actor.kind, actor.id ?? null, action, subject, JSON.stringify(details)],
     read: changed,
   }
@@ -41,9 +50,8 @@ export function insertAuditEntries(
 ): Query<boolean> {
   return {
     name: 'insert_audit_entries',
-    text: `insert into audit_entries (${COLUMNS})
-      select * from unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-        $8::jsonb[])`,
+    text: insertText(`select * from unnest(
+      $1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::jsonb[])`),
     values: [
       rows.map(({ logId }) => logId),
       rows.map(({ createdAt }) => createId('auditEntry', createdAt)),
@@ -76,12 +84,11 @@ export function insertPersonalEntry(
 ): Query<boolean> {
   return {
     name: 'insert_personal_audit_entry',
-    text: `insert into audit_entries (${COLUMNS})
-      select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
+    text: insertText(`select $1::text, $2::text, $3::timestamptz, 'user', $1::text, $4::text, $5::text, $6::jsonb
       from users where id = $1::text and joined_at is not null
       union all
       select workspace_id, $2::text, $3::timestamptz, 'user', $1::text, $4::text, null, $7::jsonb
-      from members where user_id = $1::text`,
+      from members where user_id = $1::text`),
     values: [
       userId,
       createId('auditEntry', createdAt),

@@ -14,6 +14,7 @@ import {
 import { listEventTypes } from '../../../../test/support/database/read-rows.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import type { Context } from '../context.ts'
+import { formatGrant } from './format-grant.ts'
 import type { Grant } from './grant.ts'
 import { suspendGrant } from './suspend-grant.ts'
 
@@ -48,7 +49,7 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
       },
       { ...by, action: 'agent.created', subject: 'payer', details: { mode: 'test' } },
       { ...by, action: 'grant.opened', subject: grantId, details },
-      { ...by, action: 'grant.activated', subject: grantId, details },
+      { ...by, action: 'grant.activated', subject: grantId, details: { ...details, terms: termsOf(grant) } },
       { ...by, action: 'grant.suspended', subject: grantId, details },
       { ...by, action: 'grant.revoked', subject: grantId, details },
     ])
@@ -89,3 +90,10 @@ describe('the life of a grant, with the enclave of the sandbox', () => {
     return { owned, grant, grantId: grant.id }
   }
 })
+
+/** Returns the terms that the audit entry of an activation contains. */
+function termsOf(grant: Grant) {
+  const { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, contract_allowlist, expires_at, x402 } =
+    formatGrant(grant)
+  return { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, contract_allowlist, expires_at, x402 }
+}

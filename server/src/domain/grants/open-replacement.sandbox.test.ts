@@ -25,6 +25,7 @@ import { microUsdc } from '../../values/money.ts'
 import { getAgent } from '../agents/queries.ts'
 import type { Context } from '../context.ts'
 import { getGrant } from './queries.ts'
+import { describeTerms } from './record-status-change.ts'
 import { issueSigningRequest } from './issue-signing-request.ts'
 import { openReplacement } from './open-replacement.ts'
 import { countLiveGrants, findFreeSlot } from './grants-store.ts'
@@ -78,7 +79,10 @@ describe('a policy is replaced with one signature', () => {
     // Both events have the same time, so neither is reliably the first.
     const moves = rows.slice(1).toSorted((left, right) => (left['action'] < right['action'] ? -1 : 1))
     assert.deepEqual(moves, [
-      { ...by, action: 'grant.activated', subject: next.id, details: { ...details, replaces: old.id } },
+      {
+        ...{ ...by, action: 'grant.activated', subject: next.id },
+        details: { ...details, ...describeTerms(next), replaces: old.id },
+      },
       { ...by, action: 'grant.revoked', subject: old.id, details: { ...details, replaced_by: next.id } },
     ])
   })

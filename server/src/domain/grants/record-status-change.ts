@@ -29,7 +29,11 @@ export function recordStatusChange(
     actor,
     action: isActive ? 'grant.activated' : 'grant.revoked',
     subject: grant.id,
-    details: { ...describeGrant(grant), ...(because === undefined ? {} : { because }) },
+    details: {
+      ...describeGrant(grant),
+      ...(isActive ? describeTerms(grant) : {}),
+      ...(because === undefined ? {} : { because }),
+    },
   } as const
   return [...appendEvent({ ...event, id: eventId }), insertAuditEntry(entry)]
 }
@@ -42,6 +46,13 @@ export function grantEvent(
 ): DomainEvent {
   const { workspaceId, mode } = grant
   return { id: createId('event', createdAt), workspaceId, mode, type, createdAt, data: { grant: formatGrant(grant) } }
+}
+
+/** Returns the complete terms of a grant, so that the leaf of its activation proves them (D80). */
+export function describeTerms(grant: Grant) {
+  const { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, contract_allowlist, expires_at, x402 } =
+    formatGrant(grant)
+  return { terms: { max_per_tx_usdc, daily_cap_usdc, recipient_allowlist, contract_allowlist, expires_at, x402 } }
 }
 
 /** Returns the details that every audit entry about a grant contains. */

@@ -4,6 +4,7 @@ import { tables } from '../../db/tables.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import { microUsdc } from '../../values/money.ts'
+import { queueText } from '../transparency-log/transparency-log-store.ts'
 import {
   AUTHORIZATION_FIRST_LOOKUP_MS,
   PAYMENT_MOVES,
@@ -128,14 +129,20 @@ function firstLookupAt({ kind, createdAt, attemptUntil }: Payment): Date {
   return attemptUntil ?? createdAt
 }
 
-/** Inserts payments in the given order. The first look-up of each is due when its attempt ends. */
+/**
+ * Inserts payments in the given order, and queues each decision for the transparency log (D80). The first look-up of each
+ * payment is due when its attempt ends.
+ */
 export function insertPayments(rows: readonly NewPaymentRow[]): Query<number> {
   const arrays = Object.values(INSERTED).map((type, index) => `$${index + 1}::${type}[]`)
   const values = rows.map(insertedValues)
   return {
     name: 'insert_payments',
-    text: `insert into payments (${INSERTED_NAMES})
-      select ${INSERTED_NAMES} from unnest(${arrays.join(', ')}) as r (${INSERTED_NAMES})`,
+    text: `with added as (
+        insert into payments (${INSERTED_NAMES})
+        select ${INSERTED_NAMES} from unnest(${arrays.join(', ')}) as r (${INSERTED_NAMES})
+        returning workspace_id as log_id, id as subject, created_at as at
+      ) ${queueText('payment.decided', 'added')}`,
     values: Object.keys(INSERTED).map((_, index) => values.map((row) => row[index])),
     read: countChanged,
   }
@@ -241,7 +248,8 @@ export function releaseAttempt(
  * Moves a payment, that is, makes one of the changes in `PAYMENT_MOVES`. No other function moves a payment, except that
  * `markAccepted` makes the change `accept` for several payments. Moves the payment only from the status in that
  * table, and only while the SQL condition `guard` is true. So if two processes try the same move, only one of them
- * succeeds. Returns the moved payment, or null if it was not moved.
+ * succeeds. Returns the moved payment, or null if it was not moved. A payment that ends is queued for the transparency
+ * log (D80).
  */
 export function movePayment(
   payment: Payment,
@@ -254,13 +262,20 @@ export function movePayment(
   }: { name: string; move: PaymentMove; set: string; guard: string; values: unknown[] },
 ): Query<Payment | null> {
   const { from, to } = PAYMENT_MOVES[move]
+  const update = `update payments set status = '${to}', ${set}
+      where workspace_id = $1 and id = $2 and ${statusIs(from)} and ${guard} returning ${PAYMENT_COLUMNS}`
   return {
     name,
-    text: `update payments set status = '${to}', ${set}
-      where workspace_id = $1 and id = $2 and ${statusIs(from)} and ${guard} returning ${PAYMENT_COLUMNS}`,
+    text: to === 'pending' ? update : endText(update),
     values: [payment.workspaceId, payment.id, ...values],
     read: firstOrNull(PAYMENT_ROW, toPayment),
   }
+}
+
+function endText(update: string): string {
+  const ended = 'select workspace_id as log_id, id as subject, settled_at as at from moved'
+  return `with moved as (${update}), queued as (${queueText('payment.ended', `(${ended}) ended`)})
+      select ${PAYMENT_COLUMNS} from moved`
 }
 
 /** Records the transaction that contains the payment's transfer, even if a different hash was recorded before. */

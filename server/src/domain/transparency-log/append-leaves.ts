@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import type { ServerKey } from '../../db/server-key.ts'
+import type { Context } from '../context.ts'
+import {
+  formatEntryLeaf,
+  formatPaymentLeaf,
+  formatUnavailableLeaf,
+  SALT_BYTES,
+  type LoggedEntry,
+  type LoggedPayment,
+  type QueuedChange,
+} from './leaf.ts'
+import { hashLeaf, rootOf } from './merkle-tree.ts'
+import { formatCheckpoint, NoteSigner } from './signed-note.ts'
+import { growTiles, lastTilesOf, readTiles } from './tile.ts'
+import {
+  deleteQueuedChanges,
+  findLoggedEntries,
+  findLoggedPayments,
+  findTiles,
+  hasQueuedChange,
+  insertLeaves,
+  keyOf,
+  listQueuedChanges,
+  lockLogHead,
+  setLogHead,
+  storeTiles,
+} from './transparency-log-store.ts'
+
+declare module '../context.ts' {
+  interface Context {
+    readonly transparencyLog: {
+      /** The name of a log that has no leaf yet. */
+      readonly origin: string
+      /** The seed of the key that signs checkpoints. */
+      readonly key: ServerKey
+    }
+  }
+}
+
+/**
+ * Makes leaves of the changes that wait, at most `limit`, and adds them to the tree (D80). Returns their number.
+ *
+ * One transaction adds the leaves, stores the tiles that have changed, signs the checkpoint and removes the changes from
+ * the queue. It locks the head of the tree first, so two processes never add leaves at the same position.
+ */
+export async function appendLeaves(
+  ctx: Pick<Context, 'db' | 'logger' | 'transparencyLog'>,
+  { limit }: { limit: number },
+): Promise<number> {
+  if (!(await ctx.db.read(hasQueuedChange()))) return 0
+  const seed = await ctx.transparencyLog.key.read()
+  return await ctx.db.transaction(async (transaction) => {
+    // A change that waited for a lock of another one sees its row, so the two are listed in the order in which they were
+    // made: either in one batch, by their numbers, or in two.
+    const [head, changes] = await transaction.batch([lockLogHead(), listQueuedChanges(limit)])
+    if (changes.length === 0) {
+      await transaction.rollback()
+      return 0
+    }
+    const [entries, payments, lastTiles] = await transaction.batch([
+      findLoggedEntries(changes.filter(({ type }) => type === 'audit')),
+      findLoggedPayments(changes.filter(({ type }) => type !== 'audit')),
+      findTiles(lastTilesOf(head.size)),
+    ])
+    const leaves = changes.map((change, index) => {
+      const content = formatChange(ctx, change, { entries, payments })
+      return { position: head.size + index, change, content }
+    })
+    const size = head.size + leaves.length
+    const grown = growTiles(
+      lastTiles,
+      head.size,
+      leaves.map(({ content }) => hashLeaf(Buffer.from(content))),
+    )
+    const root = rootOf(readTiles([...grown, ...lastTiles]), size)
+    const origin = head.origin ?? ctx.transparencyLog.origin
+    const checkpoint = new NoteSigner(origin, seed).sign(formatCheckpoint({ origin, size, root }))
+    await transaction.commit([
+      insertLeaves(leaves),
+      storeTiles(grown),
+      setLogHead({ origin, size, checkpoint }),
+      deleteQueuedChanges(changes),
+    ])
+    return leaves.length
+  })
+}
+
+/**
+ * Returns the leaf of a change. If its row is missing, somebody has deleted it by hand. The leaf then says that it is not
+ * available, because one change must not keep all later ones out of the tree.
+ */
+function formatChange(
+  { logger }: Pick<Context, 'logger'>,
+  change: QueuedChange,
+  found: {
+    readonly entries: ReadonlyMap<string, LoggedEntry>
+    readonly payments: ReadonlyMap<string, LoggedPayment>
+  },
+): string {
+  const salt = randomBytes(SALT_BYTES)
+  const entry = found.entries.get(keyOf(change))
+  if (change.type === 'audit' && entry !== undefined) return formatEntryLeaf(change, entry, salt)
+  const payment = found.payments.get(keyOf(change))
+  if (change.type !== 'audit' && payment !== undefined) return formatPaymentLeaf(change, payment, salt)
+  const { logId, type, subject } = change
+  logger.error({ log: logId, type, subject }, 'a change is missing in the database, so its leaf does not describe it')
+  return formatUnavailableLeaf(change, salt)
+}

@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto'
+import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
+
+/** The version of the members of leaves. */
+const LEAF_VERSION = 1
+/** The salt of a leaf keeps others from guessing the texts whose hashes it contains. */
+export const SALT_BYTES = 16
+
+/** What a leaf reports: any entry of the audit log, a payment that was allowed, or one that was confirmed or failed. */
+export type LeafType = 'audit' | 'payment.decided' | 'payment.ended'
+
+/** A change that is not in the tree yet. */
+export interface QueuedChange {
+  /** The row of the queue. */
+  readonly number: string
+  readonly logId: string
+  readonly type: LeafType
+  /** The id of the audit entry or the payment. */
+  readonly subject: string
+  readonly at: Date
+}
+
+/** An entry of the audit log, as a leaf contains it. */
+export interface LoggedEntry {
+  readonly createdAt: Date
+  readonly actorKind: string
+  readonly actorId: string | null
+  readonly action: string
+  readonly subject: string | null
+  readonly details: { readonly [name: string]: JsonValue }
+}
+
+/** A payment, as leaves contain it. Nothing of it changes after the change that the leaf reports. */
+export interface LoggedPayment {
+  readonly mode: string
+  readonly kind: string
+  readonly walletAddress: string
+  readonly agentId: string | null
+  readonly grantId: string | null
+  readonly to: string
+  readonly amountMicro: string
+  readonly maxPerTxMicro: string | null
+  readonly dailyCapMicro: string | null
+  readonly spent24hMicro: string | null
+  readonly credentialId: string | null
+  readonly requestId: string | null
+  readonly authorizationNonce: string | null
+  readonly validBefore: Date | null
+  readonly memo: string | null
+  readonly idempotencyKey: string | null
+  readonly createdAt: Date
+  readonly recoveredAt: Date | null
+  readonly status: string
+  readonly failureCode: string | null
+  readonly txHash: string | null
+  readonly logIndex: string | null
+  readonly block: string | null
+  readonly blockHash: string | null
+  readonly settledAt: Date | null
+}
+
+type Members = Readonly<Record<string, JsonValue>>
+
+/** Returns the leaf of an audit entry, in canonical JSON. */
+export function formatEntryLeaf(change: QueuedChange, entry: LoggedEntry, salt: Buffer): string {
+  const { mode = null } = entry.details
+  return formatLeaf(change, salt, {
+    at: formatTime(entry.createdAt),
+    mode: mode === 'test' || mode === 'live' ? mode : null,
+    actor_kind: entry.actorKind,
+    actor: entry.actorId,
+    action: entry.action,
+    object: entry.subject,
+    details_hash: hashText(salt, 'details', canonicalJson(entry.details)),
+  })
+}
+
+/** Returns the leaf of a payment that was allowed, or that was confirmed or failed, in canonical JSON. */
+export function formatPaymentLeaf(change: QueuedChange, payment: LoggedPayment, salt: Buffer): string {
+  const members = change.type === 'payment.ended' ? describeEnd(payment) : describeDecision(payment, salt)
+  return formatLeaf(change, salt, { mode: payment.mode, ...members })
+}
+
+/** Returns the leaf of a change of which nothing was found in the database, in canonical JSON. */
+export function formatUnavailableLeaf(change: QueuedChange, salt: Buffer): string {
+  return formatLeaf(change, salt, { type: 'unavailable', at: formatTime(change.at), mode: null, of: change.type })
+}
+
+function describeDecision(payment: LoggedPayment, salt: Buffer): Members {
+  return {
+    at: formatTime(payment.createdAt),
+    kind: payment.kind,
+    wallet: payment.walletAddress,
+    agent: payment.agentId,
+    grant: payment.grantId,
+    to: payment.to,
+    amount: payment.amountMicro,
+    max_per_payment: payment.maxPerTxMicro,
+    cap_24h: payment.dailyCapMicro,
+    spent_24h: payment.spent24hMicro,
+    credential: payment.credentialId,
+    request: payment.requestId,
+    nonce: payment.authorizationNonce,
+    valid_before: formatTime(payment.validBefore),
+    recovered_at: formatTime(payment.recoveredAt),
+    memo_hash: hashText(salt, 'memo', payment.memo),
+    idempotency_key_hash: hashText(salt, 'idempotency_key', payment.idempotencyKey),
+  }
+}
+
+function describeEnd(payment: LoggedPayment): Members {
+  return {
+    at: formatTime(payment.settledAt),
+    status: payment.status,
+    failure_code: payment.failureCode,
+    tx_hash: payment.txHash,
+    log_index: payment.logIndex,
+    block: payment.block,
+    block_hash: payment.blockHash,
+  }
+}
+
+function formatLeaf({ type, logId, subject }: QueuedChange, salt: Buffer, members: Members): string {
+  const common = { v: LEAF_VERSION, type, workspace: logId, subject, salt: salt.toString('base64url') }
+  return canonicalJson({ ...common, ...members })
+}
+
+/**
+ * Hashes a text that somebody wrote, so that it can be deleted although its hash stays in the tree. The member's name is
+ * hashed too, so that equal texts of a leaf have different hashes.
+ */
+function hashText(salt: Buffer, member: string, text: string | null): string | null {
+  if (text === null) return null
+  return createHash('sha256').update(salt).update(`${member}\0`).update(text).digest('base64url')
+}
+
+function formatTime(time: Date | null): string | null {
+  return time?.toISOString() ?? null
+}

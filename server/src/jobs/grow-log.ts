@@ -1,0 +1,23 @@
+import type { Context } from '../domain/context.ts'
+import { appendLeaves } from '../domain/transparency-log/append-leaves.ts'
+import type { Loop } from '../lib/loop.ts'
+import { startLeasedLoop } from './start-leased-loop.ts'
+
+const INTERVAL_MS = 1_000
+/** Longer than two batches take, and the time limit of a statement. */
+const LEASE_MS = 60_000
+/** So many leaves, of less than a kilobyte each, are in memory at once. */
+const LEAVES_PER_BATCH_MAX = 1_000
+/** A round ends after so many batches, so that the loop can be stopped. */
+const BATCHES_PER_ROUND_MAX = 20
+
+/** Makes leaves of the transparency log of what has changed (D80). */
+export function growLog(ctx: Context, { holder }: { holder: string }): Loop {
+  const options = { name: 'grow-log', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  return startLeasedLoop(ctx, options, async (signal, renewLease) => {
+    for (let batch = 0; batch < BATCHES_PER_ROUND_MAX && !signal.aborted; batch += 1) {
+      if (batch > 0 && !(await renewLease())) return
+      if ((await appendLeaves(ctx, { limit: LEAVES_PER_BATCH_MAX })) < LEAVES_PER_BATCH_MAX) return
+    }
+  })
+}

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { createPublicKey, verify } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
+import { appendLeaves } from '../../server/src/domain/transparency-log/append-leaves.ts'
+import { hashLeaf, rootOf } from '../../server/src/domain/transparency-log/merkle-tree.ts'
+import { seed } from '../support/context/seed.ts'
+import { readLeaves } from '../support/context/log-leaves.ts'
+import { expectError, readBody } from '../support/http-client.ts'
+import { openTestService, type TestService } from '../support/service/test-service.ts'
+
+interface Metadata {
+  readonly origin: string
+  readonly verifier_key: string
+  readonly checkpoint_url: string
+  readonly tiles_url: string
+}
+
+describe('the public files of the transparency log (D80)', () => {
+  let given: TestService
+  before(async () => {
+    given = await openTestService()
+  })
+  after(() => given.close())
+
+  test('before the first leaf there is no checkpoint, and the document names the key already', async () => {
+    expectError(await given.call({ path: '/log/checkpoint' }), { type: 'not_found' })
+    const { origin, verifier_key: key } = await readMetadata()
+    assert.equal(origin, 'localhost:4100/log')
+    assert.ok(key.startsWith(`${origin}+`))
+  })
+
+  test('anybody can read the checkpoint and the tiles, verify the signature and compute the root', async () => {
+    await seed(given.context)
+    await appendLeaves(given.context, { limit: 100 })
+    const metadata = await readMetadata()
+    const { pathname } = new URL(metadata.checkpoint_url)
+    const answer = await given.call({ path: pathname })
+    assert.equal(answer.status, 200)
+    assert.deepEqual(
+      [answer.headers['content-type'], answer.headers['cache-control'], answer.headers['access-control-allow-origin']],
+      ['text/plain; charset=utf-8', 'public, max-age=1', '*'],
+    )
+    const [text = '', line = ''] = answer.text.split('\n\n')
+    // The key may contain a plus sign itself.
+    const [, name = '', id = '', key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(metadata.verifier_key) ?? []
+    assert.ok(line.startsWith(`— ${name} `))
+    const signature = Buffer.from(line.slice(`— ${name} `.length), 'base64')
+    assert.equal(signature.subarray(0, 4).toString('hex'), id)
+    const x = Buffer.from(key, 'base64').subarray(1).toString('base64url')
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+    assert.ok(verify(null, Buffer.from(`${text}\n`), publicKey, signature.subarray(4)))
+
+    const [origin, size, root] = text.split('\n')
+    assert.equal(origin, metadata.origin)
+    const leaves = await readLeaves(given.context.db)
+    assert.equal(Number(size), leaves.length)
+    const hashes = leaves.map(({ content }) => hashLeaf(Buffer.from(content)))
+    const tile = await fetchOnce(`${given.url}${new URL(metadata.tiles_url).pathname}/0/000.p/${size}`)
+    assert.deepEqual(
+      [tile.headers.get('content-type'), tile.headers.get('cache-control')],
+      ['application/octet-stream', 'public, max-age=31536000, immutable'],
+    )
+    assert.deepEqual(Buffer.from(await tile.arrayBuffer()), Buffer.concat(hashes))
+    const read = (start: number, width: number) => (width === 1 ? (hashes[start] ?? null) : null)
+    assert.equal(rootOf(read, hashes.length).toString('base64'), root)
+  })
+
+  test('a tile that does not exist yet, and a leaf, cannot be read', async () => {
+    for (const path of ['/log/tile/0/000', '/log/tile/0/001.p/1', '/log/tile/1/000.p/1', '/log/tile/entries/000']) {
+      const error = expectError(await given.call({ path }), { type: 'not_found' })
+      assert.equal(error.message, 'The transparency log has no such tile.', path)
+    }
+  })
+
+  async function readMetadata(): Promise<Metadata> {
+    return readBody<Metadata>(await given.call({ path: '/.well-known/bursar-log.json' }), 200)
+  }
+})
