@@ -575,6 +575,34 @@ CREATE INDEX owner_requests_by_end ON owner_requests USING btree (expires_at);
 CREATE INDEX owner_requests_of_creator ON owner_requests USING btree (created_by) WHERE (created_by IS NOT NULL);
 CREATE INDEX owner_requests_open ON owner_requests USING btree (workspace_id, mode, wallet_address, id) WHERE ((kind <> 'withdraw'::text) AND (done_at IS NULL));
 
+create table owner_signatures (
+  workspace_id text not null,
+  mode text not null,
+  kind text not null,
+  subject text not null,
+  credential_id text not null,
+  user_id text not null,
+  public_key bytea not null,
+  registration jsonb,
+  registered_at timestamp with time zone not null,
+  relying_party_id text not null,
+  origin text not null,
+  received_at timestamp with time zone not null,
+  received_from jsonb not null,
+  challenge_sha256 bytea not null,
+  statement bytea,
+  usable_until timestamp with time zone,
+  assertion_sealed bytea,
+  assertion jsonb,
+  constraint owner_signatures_pkey PRIMARY KEY (workspace_id, credential_id, challenge_sha256),
+  constraint owner_signatures_challenge_sha256_check CHECK ((octet_length(challenge_sha256) = 32)),
+  constraint owner_signatures_check CHECK ((num_nonnulls(assertion_sealed, assertion) = 1)),
+  constraint owner_signatures_check1 CHECK (((assertion_sealed IS NULL) OR (usable_until IS NOT NULL))),
+  constraint owner_signatures_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'revocation'::text, 'resume'::text, 'owners'::text, 'withdrawal'::text, 'record'::text]))),
+  constraint owner_signatures_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
+);
+CREATE INDEX owner_signatures_sealed ON owner_signatures USING btree (usable_until, workspace_id, credential_id, challenge_sha256) WHERE (assertion_sealed <> '\x'::bytea);
+
 create table passkeys (
   user_id text not null,
   credential_id text not null,
@@ -965,6 +993,7 @@ create table wallet_passkeys (
   created_at timestamp with time zone not null,
   counter bigint not null default 0,
   counted_at timestamp with time zone,
+  registration jsonb,
   constraint wallet_passkeys_pkey PRIMARY KEY (credential_id),
   constraint wallet_passkeys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
 );
@@ -1078,6 +1107,7 @@ alter table members add constraint members_workspace_id_fkey FOREIGN KEY (worksp
 alter table month_balances add constraint month_balances_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table owner_requests add constraint owner_requests_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table owner_signatures add constraint owner_signatures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table passkeys add constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table payment_notes add constraint payment_notes_workspace_id_payment_id_fkey FOREIGN KEY (workspace_id, payment_id) REFERENCES payments(workspace_id, id);
 alter table payment_refusals add constraint payment_refusals_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);

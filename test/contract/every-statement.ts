@@ -93,7 +93,10 @@ const VARIANTS: readonly Query<unknown>[] = [
     enclaveOwnersId: '',
     createdAt: NOW,
   }),
-  insertWalletPasskey({ userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW }),
+  insertWalletPasskey(
+    { userId: '', credentialId: '', publicKeyCose: HASH, name: '', transports: [], createdAt: NOW },
+    { attestationObject: '', clientDataJSON: '' },
+  ),
   ...[null, ''].flatMap((agentId) => {
     const place = { workspaceId: '', mode: 'test', agentId, now: NOW } as const
     return [listWalletRows(place, { after: null, limit: 1 }), findWalletRow(place, ZERO_ADDRESS)]

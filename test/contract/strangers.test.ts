@@ -46,6 +46,8 @@ const OWN: Readonly<Record<string, string>> = {
   outbound_counts: 'workspace_id requests',
   outbound_requests: 'workspace_id number mode credential_id method response_bytes',
   owner_requests: 'workspace_id id mode wallet_address kind details created_by submitted_by',
+  owner_signatures:
+    'workspace_id mode kind subject credential_id user_id public_key registration relying_party_id origin received_from challenge_sha256 statement assertion_sealed assertion',
   passkeys: 'user_id credential_id public_key_cose transports',
   payment_notes: 'workspace_id mode payment_id',
   payment_refusals: 'workspace_id id mode credential_id code details bytes',
@@ -66,7 +68,7 @@ const OWN: Readonly<Record<string, string>> = {
   unexplained_transfers: 'workspace_id mode wallet_address payment_id authorization_nonce',
   users: 'id user_handle',
   wallet_owners: 'workspace_id mode wallet_address credential_id record_assertion',
-  wallet_passkeys: 'user_id credential_id public_key transports counter',
+  wallet_passkeys: 'user_id credential_id public_key transports counter registration',
   wallet_balances: 'workspace_id mode wallet_address',
   wallet_slots: 'workspace_id mode wallet_address slot signer_private_key_sealed',
   wallets: 'workspace_id mode',

@@ -102,6 +102,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'list_sealed_secrets',
     'list_sealed_slots',
     'page_sealed_purchases',
+    'page_sealed_signatures',
     'page_slot_keys',
     'page_webhook_secrets',
     'retire_wallet_slots',

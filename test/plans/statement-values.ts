@@ -84,6 +84,7 @@ const replays: (sample: Sample) => Values = () => ({ 5: listOf('dlv_a', 'dlv_b')
  * a column (`where id = $1`), limits, and filters that may be null.
  */
 export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
+  page_sealed_signatures: () => ({ 1: at(-24 * 60), 2: '', 3: '', 4: String.raw`\x00` }),
   ...Object.fromEntries(
     ['test', 'live'].flatMap((mode) => [
       ...['all', 'of_agent', 'to_recipient'].flatMap((path) => [

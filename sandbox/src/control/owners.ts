@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { Workspace } from '../../../server/src/domain/workspaces/workspace.ts'
 import type { Context, RelyingParty } from '../../../server/src/domain/context.ts'
 import { addMember } from '../../../server/src/domain/members/add-member.ts'
@@ -19,6 +20,7 @@ import type { ControlContext } from './control-context.ts'
 const OWNER_NAME = 'Sandbox owner'
 /** The device name in the sessions of these owners. */
 const DEVICE = 'Sandbox'
+const CHALLENGE_BYTES = 32
 
 /** Creates a workspace with an owner. The sandbox has the owner's passkey. */
 export async function createOwnedWorkspace(
@@ -135,7 +137,9 @@ async function keepOwner(
   const walletPasskey = createSoftwarePasskey({ rpId, origin })
   const { credentialId, publicKeyCose } = walletPasskey
   const registered = { credentialId, publicKeyCose, transports: ['internal'] }
-  await addWalletPasskey(context, { userId, registered, name: 'Sandbox wallet passkey' })
+  const { attestationObject, clientDataJSON } = walletPasskey.register(randomBytes(CHALLENGE_BYTES)).response
+  const registration = { attestationObject, clientDataJSON }
+  await addWalletPasskey(context, { userId, registered, registration, name: 'Sandbox wallet passkey' })
   const { owners, walletOwners } = state.current
   state.update({
     owners: { ...owners, [slug]: passkey.export() },

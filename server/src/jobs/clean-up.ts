@@ -9,6 +9,7 @@ import { deleteEndedRequests, deleteUnusedClients } from '../domain/connections/
 import type { Context } from '../domain/context.ts'
 import { deleteOldEvents } from '../domain/events/delete-old-events.ts'
 import { deleteOldOutboundRequests } from '../domain/outbound-requests/outbound-requests-store.ts'
+import { openSignatures } from '../domain/owner-signatures/open-signatures.ts'
 import { deleteEndedOwnerRequests } from '../domain/owners/owner-requests-store.ts'
 import { cleanUpNewcomers } from '../domain/passkeys/clean-up-newcomers.ts'
 import { deleteEndedCeremonies } from '../domain/passkeys/passkeys-store.ts'
@@ -45,8 +46,11 @@ export const RESERVED_BYTES_MS = 10 * 60_000
 /** How long a request that an owner was asked to sign is kept after it has expired. The audit log keeps its outcome. */
 export const OWNER_REQUEST_RETENTION_MS = 30 * 24 * 60 * 60 * 1_000
 
-type CleanUpContext = Pick<Context, 'db' | 'clock' | 'eventsExamined' | 'outboundRetentionMs'>
-/** Deletes a limited number of rows, and returns how many. */
+type CleanUpContext = Pick<
+  Context,
+  'db' | 'clock' | 'enclave' | 'eventsExamined' | 'logger' | 'outboundRetentionMs' | 'sealer'
+>
+/** Deletes a limited number of rows, and returns how many. One step changes rows instead: `openSignatures`. */
 type Deletion = (ctx: CleanUpContext) => Promise<number>
 
 /** What is deleted when. The deletions of one subject run in this order, as one step. */
@@ -69,6 +73,7 @@ const DELETIONS = {
   refusals: [endedFor(REFUSAL_RETENTION_MS, deleteOldRefusals)],
   outboundRequests: [(ctx) => endedFor(ctx.outboundRetentionMs, deleteOldOutboundRequests)(ctx)],
   ownerRequests: [endedFor(OWNER_REQUEST_RETENTION_MS, deleteEndedOwnerRequests)],
+  ownerSignatures: [openSignatures],
   purchases: [
     endedFor(ANSWER_RETENTION_MS, deleteKeptAnswers, ANSWERS_MAX),
     endedFor(RESERVED_BYTES_MS, giveBackReservedBytes),

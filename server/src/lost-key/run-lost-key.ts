@@ -47,12 +47,13 @@ export async function runLostKey(
   return { isRefused: false }
 }
 
-function countSecrets({ wallets, endpoints, purchases, responses, serverKeys }: LostSecrets): number {
-  return sum(wallets.map((wallet) => wallet.keys)) + endpoints.length + purchases + responses + serverKeys
+function countSecrets({ wallets, endpoints, purchases, responses, signatures, serverKeys }: LostSecrets): number {
+  const keys = sum(wallets.map((wallet) => wallet.keys))
+  return keys + endpoints.length + purchases + responses + signatures + serverKeys
 }
 
 function printLost(lost: LostSecrets, print: (line: string) => void): void {
-  const { encryptionKeys, wallets, endpoints, purchases, responses, serverKeys } = lost
+  const { encryptionKeys, wallets, endpoints, purchases, responses, signatures, serverKeys } = lost
   const names = encryptionKeys.map(describeEncryptionKey).join(' and ')
   if (names !== '') print(`The settings do not contain ${names}.`)
   const [keys, grants] = [sum(wallets.map((wallet) => wallet.keys)), sum(wallets.map((wallet) => wallet.grants))]
@@ -71,6 +72,11 @@ function printLost(lost: LostSecrets, print: (line: string) => void): void {
   }
   print(`Lost: ${purchases} purchases as they were requested. They are not signed or sent any more.`)
   print(`Lost: ${responses} stored responses of sellers. Who repeats the request does not get them.`)
+  if (signatures > 0) {
+    print(
+      `Lost: ${signatures} signatures of owners. They stay in effect, but nobody can prove later that they were given.`,
+    )
+  }
   if (serverKeys > 0) print('Lost: the key of refresh tokens. A new one is made. No token and no session ends.')
 }
 

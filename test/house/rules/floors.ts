@@ -26,6 +26,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   'saved-views': 6,
   'connection-errors': 7,
   search: 7,
+  'owner-signatures': 7,
   wallets: 8,
   connections: 8,
   grants: 9,

@@ -25,7 +25,7 @@ import { agent } from './seed.ts'
 
 type Ways = Pick<Context, 'db' | 'deferredWrites' | 'clock' | 'cell' | 'successorKey'>
 /** What the clean-up needs too. */
-type CleaningWays = Ways & Pick<Context, 'eventsExamined' | 'outboundRetentionMs'>
+type CleaningWays = Ways & Pick<Context, 'enclave' | 'eventsExamined' | 'logger' | 'outboundRetentionMs' | 'sealer'>
 
 export const REDIRECT_URI = 'https://client.example/callback'
 
@@ -244,6 +244,9 @@ export function stopClock(ctx: CleaningWays): CleaningWays & { move: (millisecon
     deferredWrites: ctx.deferredWrites,
     eventsExamined: ctx.eventsExamined,
     outboundRetentionMs: ctx.outboundRetentionMs,
+    enclave: ctx.enclave,
+    logger: ctx.logger,
+    sealer: ctx.sealer,
     clock: { now: () => new Date(time) },
     move: (milliseconds) => {
       time += milliseconds

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   createSoftwarePasskey,
   type PasskeyAssertion,
@@ -77,7 +78,10 @@ export async function addWalletOwner(
   if (signer === null) throw new Error('the service has no signer page')
   const passkey = createSoftwarePasskey({ rpId: signer.id, origin: signer.origin })
   const { credentialId, publicKeyCose } = passkey
-  await addWalletPasskey(ctx, { userId, registered: { credentialId, publicKeyCose, transports: ['internal'] }, name })
+  const { attestationObject, clientDataJSON, transports } = passkey.register(randomBytes(32)).response
+  const registered = { credentialId, publicKeyCose, transports }
+  const registration = { attestationObject, clientDataJSON }
+  await addWalletPasskey(ctx, { userId, registered, registration, name })
   return passkey
 }
 

@@ -70,6 +70,10 @@ export async function resealSecrets(
             return order === null && header === null ? [] : [replacePurchaseSecrets(row, order, header)]
           }),
         ),
+      // They are decrypted within minutes, and then need no key.
+      signatures: async (rows) => {
+        count.left += rows.filter(({ sealed }) => !sealed.subarray(0, mark.length).equals(mark)).length
+      },
       serverKeys: (rows) =>
         commit(
           rows.flatMap((row) => {

@@ -8,6 +8,8 @@ import { insertAuditEntries } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { listGrantsInSlots, markGrantRevoked } from '../grants/grants-store.ts'
 import { recordStatusChange } from '../grants/record-status-change.ts'
+import { signatureSealContext } from '../owner-signatures/owner-signature.ts'
+import { retireSignature } from '../owner-signatures/owner-signatures-store.ts'
 import { findPurchase, type PurchasePlace } from '../purchases/purchases-store.ts'
 import { openAnswer, purchaseSealContext } from '../purchases/seal-purchase.ts'
 import { retirePurchase } from '../purchases/sealed-purchases-store.ts'
@@ -43,6 +45,8 @@ export interface LostSecrets {
   readonly purchases: number
   /** Stored responses of sellers. */
   readonly responses: number
+  /** Signatures of owners that could still be used when the key was lost. */
+  readonly signatures: number
   readonly serverKeys: number
 }
 
@@ -51,6 +55,7 @@ interface Findings {
   readonly endpoints: (EndpointPlace & { readonly mode: Mode })[]
   purchases: number
   responses: number
+  signatures: number
   serverKeys: number
 }
 
@@ -64,6 +69,7 @@ type RetireContext = Pick<Context, 'db' | 'clock' | 'sealer'>
  * - A slot whose signing key is lost is never used again, and its grants are revoked. Nothing is sent to the enclave.
  * - A webhook endpoint whose secret is lost gets a new one, which nobody knows until an owner rotates it.
  * - A purchase whose order is lost is not signed or sent any more. The chain decides what happened to its payment.
+ * - An owner's signature that is lost is never evidence (D78). What the owner allowed stays as it is.
  *
  * Reads and changes bounded pages. Can be called again after a failure.
  */
@@ -72,7 +78,14 @@ export async function retireLostSecrets(
   { keys, actor, isConfirmed }: { keys: readonly SealingKey[]; actor: Operator; isConfirmed: boolean },
 ): Promise<LostSecrets> {
   const encryptionKeys = findMissingKeys(await ctx.db.read(listEncryptionKeys()), keys)
-  const found: Findings = { wallets: new Map(), endpoints: [], purchases: 0, responses: 0, serverKeys: 0 }
+  const found: Findings = {
+    wallets: new Map(),
+    endpoints: [],
+    purchases: 0,
+    responses: 0,
+    signatures: 0,
+    serverKeys: 0,
+  }
   await walkSecrets(ctx, { mark: NO_MARK, mayGoOn: async () => true }, makeVisitors(ctx, { found, actor, isConfirmed }))
   if (isConfirmed) await ctx.db.write(recordUnusedKeys(encryptionKeys, ctx.clock.now()))
   return { ...found, encryptionKeys, wallets: [...found.wallets.values()] }
@@ -122,6 +135,12 @@ function makeVisitors(
         if (isResponseLost) found.responses += 1
         if (isConfirmed && (isOrderLost || isResponseLost)) await ctx.db.write(retirePurchase(row, isOrderLost))
       }
+    },
+    async signatures(rows) {
+      const lost = rows.filter((row) => isLost(row.sealed, signatureSealContext(row)))
+      found.signatures += lost.length
+      if (!isConfirmed || lost.length === 0) return
+      await ctx.db.transaction((transaction) => transaction.commit(lost.map(retireSignature)))
     },
     async serverKeys(rows) {
       for (const { name, key } of rows) {

@@ -1,6 +1,7 @@
 import { pageServerKeys } from '../../db/server-keys-store.ts'
 import type { Query } from '../../db/query.ts'
 import type { Context } from '../context.ts'
+import { FIRST_SIGNATURE, pageSealedSignatures } from '../owner-signatures/owner-signatures-store.ts'
 import type { PurchasePlace } from '../purchases/purchases-store.ts'
 import { pagePurchases } from '../purchases/sealed-purchases-store.ts'
 import { pageSlotKeys, type SlotKey } from '../wallets/sealed-slots-store.ts'
@@ -21,6 +22,8 @@ export interface SecretVisitors {
   slots(rows: RowsOf<typeof pageSlotKeys>): Promise<void>
   endpoints(rows: RowsOf<typeof pageWebhookSecrets>): Promise<void>
   purchases(rows: RowsOf<typeof pagePurchases>): Promise<void>
+  /** Gets every signature that is still encrypted, with any key. */
+  signatures(rows: RowsOf<typeof pageSealedSignatures>): Promise<void>
   serverKeys(rows: RowsOf<typeof pageServerKeys>): Promise<void>
 }
 
@@ -52,6 +55,11 @@ export async function walkSecrets(
     (await eachPage(FIRST_SLOT, pageSlotKeys, (rows) => visitors.slots(rows))) &&
     (await eachPage(FIRST_ENDPOINT, pageWebhookSecrets, (rows) => visitors.endpoints(rows))) &&
     (await eachPage(FIRST_PURCHASE, pagePurchases, (rows) => visitors.purchases(rows))) &&
+    (await eachPage(
+      FIRST_SIGNATURE,
+      (after, _mark, rowsMax) => pageSealedSignatures(after, rowsMax),
+      (rows) => visitors.signatures(rows),
+    )) &&
     (await eachPage(
       { name: '' },
       ({ name }, ...rest) => pageServerKeys(name, ...rest),

@@ -3,10 +3,12 @@ import type { RequestToSign } from '../../enclave/enclave.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
+import { keepSignature } from '../owner-signatures/keep-signature.ts'
+import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Pause } from '../wallets/read-back.ts'
 import { sendSignedRequest } from '../wallets/send-signed-request.ts'
-import { issuedAt } from '../wallets/signing-fence.ts'
+import { fenceOf, issuedAt } from '../wallets/signing-fence.ts'
 import type { WalletSlot } from '../wallets/wallet.ts'
 import { withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { getGrant, isOutdated } from './queries.ts'
@@ -53,14 +55,15 @@ export async function submitSignature(
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
   const toSign = ctx.enclave.prepareRules({ slot, rules, expiresAt })
-  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: issuedAt(request), assertion })
+  const requestedAt = issuedAt(request)
+  const signature = await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getGrant(ctx, { workspaceId, grantId })
     const waiting = current.signingRequest
     if (current.status === 'revoked' || waiting === null || !isSameRequest(waiting, request)) {
       return checkSameResult(current, request)
     }
-    return await applyRequest(ctx, lease, { grant: current, slot, request: waiting, toSign, assertion, actor, pause })
+    return await applyRequest(ctx, lease, { grant: current, slot, request: waiting, toSign, signature, actor, pause })
   })
 }
 
@@ -87,7 +90,7 @@ interface Signed {
   readonly slot: WalletSlot
   readonly request: StoredSigningRequest
   readonly toSign: RequestToSign<void>
-  readonly assertion: AuthenticationResponseJSON
+  readonly signature: OwnerSignature
   readonly actor: Actor
   readonly pause: Pause | undefined
 }
@@ -97,7 +100,7 @@ interface Signed {
  * succeeded, and the change is attributed to the user who made that submission.
  */
 async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): Promise<Grant> {
-  const { grant, slot, request, toSign, assertion, actor, pause } = signed
+  const { grant, slot, request, toSign, signature, actor, pause } = signed
   const { change, after } = request
   const rules = await ctx.enclave.readRules(slot)
   const isDone = isInEffect(rules, { grant, change })
@@ -109,8 +112,14 @@ async function applyRequest(ctx: Context, lease: SignerLease, signed: Signed): P
     await sendSignedRequest(ctx, lease, {
       request,
       toSign,
-      assertion: assertion.response,
+      assertion: signature.assertion,
       markSubmitted: markSubmitted(grant, { ...request, submittedBy: actor }),
+      keepSignature: keepSignature(ctx, signature, {
+        ...{ workspaceId: grant.workspaceId, mode: grant.mode, actor, statement: null },
+        kind: change === 'activate' ? 'grant' : 'revocation',
+        subject: grant.id,
+        usableUntil: fenceOf(request),
+      }),
       readBack,
     })
   }

@@ -4,7 +4,7 @@ import type { Actor } from '../audit/audit-entry.ts'
 
 /**
  * What every request has that an owner of a wallet was asked to sign. The request is stored, so that the signature can
- * be checked against it. It never contains the signature.
+ * be checked against it. The signature is kept apart, in `owner_signatures`.
  */
 export interface StoredRequest {
   readonly workspaceId: string

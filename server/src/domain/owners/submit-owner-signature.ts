@@ -5,9 +5,12 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { findMember } from '../members/members-store.ts'
+import { keepSignature } from '../owner-signatures/keep-signature.ts'
+import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import { readBack, type Pause } from '../wallets/read-back.ts'
 import { sendSignedRequest } from '../wallets/send-signed-request.ts'
+import { fenceOf } from '../wallets/signing-fence.ts'
 import { holdWalletPasskey } from '../wallets/wallet-passkeys-store.ts'
 import { findWallet } from '../wallets/wallets-store.ts'
 import { withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
@@ -56,10 +59,10 @@ export async function submitOwnerSignature(
   // A passkey that is lost or stolen must not decide about its own removal.
   if (kind === 'remove_owner' && assertion.id === details.credential_id) throw problem('signature_invalid')
   const toSign = ctx.enclave.prepareOwners({ wallet, owners: details.after, expiresAt })
-  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
+  const signature = await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
   return await withSignerLease(ctx, { wallet, signed: request }, async (lease) => {
     const current = await getOwnerRequest(ctx, { workspaceId, requestId })
-    if (current.doneAt === null) await applyChange(ctx, lease, { request: current, toSign, assertion, actor, pause })
+    if (current.doneAt === null) await applyChange(ctx, lease, { request: current, toSign, signature, actor, pause })
     return await getOwnerRequest(ctx, { workspaceId, requestId })
   })
 }
@@ -67,7 +70,7 @@ export async function submitOwnerSignature(
 interface SignedChange {
   readonly request: OwnerRequest
   readonly toSign: RequestToSign<void>
-  readonly assertion: AuthenticationResponseJSON
+  readonly signature: OwnerSignature
   readonly actor: Actor
   readonly pause: Pause | undefined
 }
@@ -77,7 +80,7 @@ interface SignedChange {
  * nothing is sent, and the change is attributed to the person who made that submission.
  */
 async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChange): Promise<void> {
-  const { request, toSign, assertion, actor, pause } = signed
+  const { request, toSign, signature, actor, pause } = signed
   const { wallet } = lease
   const state = await readChange(ctx, wallet, request)
   if (state === 'other') throw problem('signing_request_stale')
@@ -87,8 +90,12 @@ async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChang
     await sendSignedRequest(ctx, lease, {
       request,
       toSign,
-      assertion: assertion.response,
+      assertion: signature.assertion,
       markSubmitted: markOwnerRequestSubmitted(request, actor),
+      keepSignature: keepSignature(ctx, signature, {
+        ...{ workspaceId: request.workspaceId, mode: request.mode, actor, statement: null },
+        ...{ kind: 'owners', subject: request.walletAddress, usableUntil: fenceOf(request) },
+      }),
       checkPossible: async (transaction) => checkAddition(transaction, request),
       readBack: async () => readBack(ctx, compare, pause),
     })

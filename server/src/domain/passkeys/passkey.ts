@@ -27,3 +27,9 @@ export const FIRST_PASSKEY_NAME = 'First passkey'
 
 /** The data about a new passkey that comes from its registration. */
 export type NewPasskey = Pick<Passkey, 'credentialId' | 'publicKeyCose' | 'counter' | 'transports'>
+
+/** What the browser returned when a passkey was registered, in base64url (WebAuthn, section 5.2.1). */
+export interface PasskeyRegistration {
+  readonly attestationObject: string
+  readonly clientDataJSON: string
+}

@@ -1,4 +1,5 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
+import type { Query } from '../../db/query.ts'
 import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
@@ -6,8 +7,9 @@ import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
 import { describeGrant, grantEvent } from '../grants/record-status-change.ts'
 import { findGrants, markResumed } from '../grants/stopped-grants-store.ts'
+import { keepSignature } from '../owner-signatures/keep-signature.ts'
 import { checkPasskeySignature } from '../wallets/owner-passkey.ts'
-import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
+import { fenceOf, SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import { appendEvents } from '../webhooks/append-event.ts'
 import { lockWorkspace } from '../workspaces/workspaces-store.ts'
@@ -27,7 +29,7 @@ const GRANTS_PER_STEP = 500
  * `wallet_passkey_counter_went_back`.
  */
 export async function resumeGrants(
-  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'signer'>,
+  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'sealer' | 'signer'>,
   {
     workspaceId,
     expiresAt,
@@ -45,13 +47,17 @@ export async function resumeGrants(
   // A stop's grants are selected by this passkey, so it owns all of their wallets if it owns the first.
   const owners = await ctx.db.read(listOwners(walletOf(grants[0])))
   const statement = formatStatement(grants, { workspaceId, stopId: stop?.id ?? null, expiresAt })
-  await checkPasskeySignature(ctx, {
+  const signature = await checkPasskeySignature(ctx, {
     passkey: owners.find(({ credentialId }) => credentialId === assertion.id) ?? null,
     challenge: challengeOf(statement),
     requestedAt: new Date(expiresAt.getTime() - SIGNING_REQUEST_MS),
     assertion,
   })
-  return await recordResumption(ctx, { ...suspended, workspaceId, credentialId: assertion.id, actor })
+  const kept = keepSignature(ctx, signature, {
+    ...{ workspaceId, mode: grants[0].mode, actor, kind: 'resume', subject: stop?.id ?? grants[0].id, statement },
+    usableUntil: fenceOf({ expiresAt }),
+  })
+  return await recordResumption(ctx, { ...suspended, workspaceId, credentialId: assertion.id, actor, kept })
 }
 
 async function recordResumption(
@@ -62,7 +68,8 @@ async function recordResumption(
     grants,
     credentialId,
     actor,
-  }: Suspended & { workspaceId: string; credentialId: string; actor: Actor },
+    kept,
+  }: Suspended & { workspaceId: string; credentialId: string; actor: Actor; kept: Query<boolean> },
 ): Promise<[Grant, ...Grant[]]> {
   return await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
@@ -96,6 +103,7 @@ async function recordResumption(
             subject: stop.id,
             details: { mode: stop.mode, grants: resumed.length, credential_id: credentialId },
           }),
+      kept,
     ])
     return [first, ...others]
   })

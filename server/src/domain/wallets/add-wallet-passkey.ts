@@ -3,13 +3,15 @@ import { checkName } from '../../values/name.ts'
 import { problem } from '../../values/problem.ts'
 import { insertPersonalEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
+import type { PasskeyRegistration } from '../passkeys/passkey.ts'
 import { lockUser } from '../passkeys/passkeys-store.ts'
 import { toSpki } from './owner-passkey.ts'
 import { countWalletPasskeys, insertWalletPasskey, WALLET_PASSKEY_INDEX } from './wallet-passkeys-store.ts'
 import { WALLET_PASSKEYS_MAX, type OwnerPasskey, type WalletPasskey } from './wallet.ts'
 
 /**
- * Adds a wallet passkey to a person's account. The caller has verified the registration that it comes from.
+ * Adds a wallet passkey to a person's account, with its registration, which is kept as evidence (D78). The caller has
+ * verified the registration.
  *
  * Errors: 400 for a name that is not allowed, or a passkey that is not ES256; 409 `passkey_exists`,
  * `passkey_limit_reached` (exact even if passkeys are added concurrently).
@@ -19,8 +21,14 @@ export async function addWalletPasskey(
   {
     userId,
     registered,
+    registration,
     name: text,
-  }: { userId: string; registered: OwnerPasskey & Pick<WalletPasskey, 'transports'>; name: string },
+  }: {
+    userId: string
+    registered: OwnerPasskey & Pick<WalletPasskey, 'transports'>
+    registration: PasskeyRegistration
+    name: string
+  },
 ): Promise<WalletPasskey> {
   const name = checkName(text)
   toSpki(registered.publicKeyCose)
@@ -32,7 +40,7 @@ export async function addWalletPasskey(
     await ctx.db.transaction(async (transaction) => {
       const [, count] = await transaction.batch([lockUser(userId), countWalletPasskeys(userId)])
       if (count >= WALLET_PASSKEYS_MAX) throw problem('passkey_limit_reached')
-      await transaction.commit([insertWalletPasskey(passkey), insertPersonalEntry(userId, entry)])
+      await transaction.commit([insertWalletPasskey(passkey, registration), insertPersonalEntry(userId, entry)])
     })
   } catch (error) {
     if (violatesUnique(error, WALLET_PASSKEY_INDEX)) throw problem('passkey_exists')

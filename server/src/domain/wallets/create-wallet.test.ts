@@ -134,7 +134,8 @@ describe('createWallet', () => {
     const faults = [new Uint8Array(), new Uint8Array([0xff, 0x00]), coseKey(-8), coseKey(-257)]
     const add = (credentialId: string, publicKeyCose: Uint8Array) => {
       const registered = { credentialId, publicKeyCose, transports: [] }
-      return addWalletPasskey(given.context, { userId, registered, name: 'Key' })
+      const registration = { attestationObject: 'AA', clientDataJSON: 'AA' }
+      return addWalletPasskey(given.context, { userId, registered, registration, name: 'Key' })
     }
     for (const publicKeyCose of faults) await assert.rejects(add('another', publicKeyCose), { status: 400 })
     await assert.rejects(add(owner.credentialId, coseKey(-7)), { status: 409, code: 'passkey_exists' })

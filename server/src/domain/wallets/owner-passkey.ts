@@ -1,12 +1,14 @@
-import { createPublicKey } from 'node:crypto'
+import { createHash, createPublicKey, verify } from 'node:crypto'
 import { verifyAuthenticationResponse, type AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { cose, decodeClientDataJSON, decodeCredentialPublicKey } from '@simplewebauthn/server/helpers'
+import type { OwnerAssertion } from '../../enclave/enclave.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context, RelyingParty } from '../context.ts'
+import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkCounter } from '../passkeys/check-counter.ts'
-import { listOwners } from './wallet-owners-store.ts'
+import { listOwners, type RegisteredPasskey } from './wallet-owners-store.ts'
 import { advanceWalletCounter } from './wallet-passkeys-store.ts'
-import type { OwnerPasskey, Wallet, WalletPasskey } from './wallet.ts'
+import type { Wallet } from './wallet.ts'
 
 /**
  * Returns the passkey's public key in the form that the enclave expects: its SPKI encoding in base64. Throws 400 unless
@@ -25,7 +27,8 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 
 /**
  * Verifies that an owner of the wallet signed exactly these bytes (D15): credential, challenge, origin, relying party,
- * user presence and verification, and the signature. The passkey must have been used on the signer page.
+ * user presence and verification, and the signature. The passkey must have been used on the signer page. Returns the
+ * signature with everything that others need to verify it again; the caller must store it with `keepSignature` (D78).
  *
  * `requestedAt` is when the owner was asked to sign. If the passkey's signature counter went back since an earlier
  * request, somebody may have copied the passkey, and the signature is rejected.
@@ -41,10 +44,10 @@ export async function checkOwnerSignature(
     requestedAt,
     assertion,
   }: { wallet: Wallet; challenge: Uint8Array; requestedAt: Date; assertion: AuthenticationResponseJSON },
-): Promise<void> {
+): Promise<OwnerSignature> {
   const owners = await ctx.db.read(listOwners(wallet))
   const owner = owners.find(({ credentialId }) => credentialId === assertion.id)
-  await checkPasskeySignature(ctx, { passkey: owner ?? null, challenge, requestedAt, assertion })
+  return await checkPasskeySignature(ctx, { passkey: owner ?? null, challenge, requestedAt, assertion })
 }
 
 /**
@@ -59,29 +62,44 @@ export async function checkPasskeySignature(
     requestedAt,
     assertion,
   }: {
-    passkey: WalletPasskey | null
+    passkey: RegisteredPasskey | null
     challenge: Uint8Array
     requestedAt: Date
     assertion: AuthenticationResponseJSON
   },
-): Promise<void> {
+): Promise<OwnerSignature> {
   if (ctx.signer === null) throw problem('signer_not_configured')
   if (owner === null) throw problem('signature_invalid')
   if (signsAnotherRequest(assertion, challenge)) throw problem('signing_request_stale')
-  const counter = await verifySignature({ owner, site: ctx.signer, challenge, assertion })
-  const use = { counter, now: ctx.clock.now(), requestedAt }
+  const publicKey = Buffer.from(toSpki(owner.publicKeyCose), 'base64')
+  const counter = await verifySignature({ owner, publicKey, site: ctx.signer, challenge, assertion })
+  const receivedAt = ctx.clock.now()
+  const use = { counter, now: receivedAt, requestedAt }
   const outcome = await ctx.db.write(advanceWalletCounter(owner.credentialId, use))
   await checkCounter(ctx, { outcome, passkey: owner, counter, code: 'wallet_passkey_counter_went_back' })
+  const { credentialId, userId, registration, createdAt: registeredAt } = owner
+  const { authenticatorData, clientDataJSON, signature } = toBytes(assertion)
+  return {
+    ...{ credentialId, userId, publicKey, registration, registeredAt, site: ctx.signer, challenge, receivedAt },
+    // Encoded again, because there is more than one base64url of the same bytes.
+    assertion: {
+      authenticatorData: base64url(authenticatorData),
+      clientDataJSON: base64url(clientDataJSON),
+      signature: base64url(signature),
+    },
+  }
 }
 
 /** Verifies an owner's signature, and returns the signature counter that the authenticator reported. */
 async function verifySignature({
   owner,
+  publicKey,
   site,
   challenge,
   assertion,
 }: {
-  owner: OwnerPasskey
+  owner: RegisteredPasskey
+  publicKey: Buffer
   site: RelyingParty
   challenge: Uint8Array
   assertion: AuthenticationResponseJSON
@@ -96,10 +114,27 @@ async function verifySignature({
       // With 0, the library does not check the counter. It would check it before the signature.
       credential: { id: owner.credentialId, publicKey: Uint8Array.from(owner.publicKeyCose), counter: 0 },
     })
-    if (!verified) throw problem('signature_invalid')
+    // The library also accepts encodings of a signature that are not DER (WebAuthn, section 6.5.5). With such a signature,
+    // an owner could later dispute what they signed, because others reject it.
+    if (!verified || !isDerSignature(assertion, publicKey)) throw problem('signature_invalid')
     return authenticationInfo.newCounter
   } catch (error) {
     throw error instanceof Problem ? error : problem('signature_invalid', { cause: error })
+  }
+}
+
+/** Verifies a signature as anybody can who has only the signature and the public key, in SPKI DER. */
+function isDerSignature(assertion: AuthenticationResponseJSON, publicKey: Buffer): boolean {
+  const { authenticatorData, clientDataJSON, signature } = toBytes(assertion)
+  const signed = Buffer.concat([authenticatorData, createHash('sha256').update(clientDataJSON).digest()])
+  return verify('sha256', signed, { key: publicKey, format: 'der', type: 'spki' }, signature)
+}
+
+function toBytes({ response }: AuthenticationResponseJSON): Readonly<Record<keyof OwnerAssertion, Buffer>> {
+  return {
+    authenticatorData: Buffer.from(response.authenticatorData, 'base64url'),
+    clientDataJSON: Buffer.from(response.clientDataJSON, 'base64url'),
+    signature: Buffer.from(response.signature, 'base64url'),
   }
 }
 

@@ -32,5 +32,7 @@ export async function registerWalletPasskey(
   const { challenge } = await takeCeremony(ctx, { secret: ceremony, kind: 'wallet_passkey', userId })
   const asked = { challenge, response, algorithms: WALLET_PASSKEY_ALGORITHMS }
   const registered = await checkRegistration({ relyingParty: ctx.signer }, asked)
-  return await addWalletPasskey(ctx, { userId, registered, name })
+  const { attestationObject, clientDataJSON } = response.response
+  const registration = { attestationObject, clientDataJSON }
+  return await addWalletPasskey(ctx, { userId, registered, registration, name })
 }

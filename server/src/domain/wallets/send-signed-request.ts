@@ -14,6 +14,8 @@ interface SignedRequest {
   readonly assertion: OwnerAssertion
   /** Records who submits the signature. Returns false if the owner is no longer asked to sign this request. */
   readonly markSubmitted: Query<boolean>
+  /** Stores the signature as evidence (`keepSignature`), in the transaction that records who submits it. */
+  readonly keepSignature: Query<boolean>
   /** Runs in the transaction that records who submits the signature. Throws if the change is no longer possible. */
   readonly checkPossible?: (transaction: Transaction) => Promise<void>
   /** Waits until the enclave's record shows the change, because the enclave's response alone does not prove it (D15). */
@@ -53,13 +55,14 @@ export async function sendSignedRequest(
 async function extendLease(
   ctx: Pick<Context, 'db' | 'clock'>,
   lease: SignerLease,
-  { request, markSubmitted, checkPossible }: SignedRequest,
+  { request, markSubmitted, keepSignature, checkPossible }: SignedRequest,
 ): Promise<void> {
   const until = leaseEndForSending(lease, request)
   await ctx.db.transaction(async (transaction) => {
     const [isOurs, isAsked] = await transaction.batch([
       extendSignerLease(lease.wallet, lease.until, until),
       markSubmitted,
+      keepSignature,
     ])
     if (!isOurs) throw signerChangeUnderWay(ctx.clock.now())
     if (!isAsked) throw problem('signing_request_stale')

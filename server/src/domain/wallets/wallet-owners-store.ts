@@ -5,6 +5,7 @@ import type { OwnerAssertion } from '../../enclave/enclave.ts'
 import type { Address } from '../../values/address.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Role } from '../../values/role.ts'
+import type { PasskeyRegistration } from '../passkeys/passkey.ts'
 import type { OwnerPasskey, Wallet, WalletPasskey } from './wallet.ts'
 import { PASSKEY_ROW, toWalletPasskey } from './wallet-passkeys-store.ts'
 
@@ -33,6 +34,11 @@ export interface OwnedWallet {
   readonly otherSigners: readonly string[]
 }
 
+/** A passkey that owns a wallet, with its registration; null if it was registered before registrations were kept. */
+export interface RegisteredPasskey extends WalletPasskey {
+  readonly registration: PasskeyRegistration | null
+}
+
 /** An owner of a wallet, and the owner's signature on the wallet's record; null until the owner has signed it. */
 export interface RecordOwner extends OwnerPasskey {
   readonly name: string
@@ -56,6 +62,8 @@ const OWNED_ROW = {
   other_signers: computed.textArray,
 }
 
+const REGISTERED_ROW = { ...PASSKEY_ROW, registration: narrow<PasskeyRegistration>(passkeys.registration) }
+
 const RECORD_ROW = {
   credential_id: owners.credential_id,
   record_assertion: narrow<OwnerAssertion>(owners.record_assertion),
@@ -78,14 +86,14 @@ export function insertOwner(
 }
 
 /** The wallet passkeys that own a wallet, in the order in which they were added. Uses primary keys. */
-export function listOwners({ workspaceId, mode, address }: WalletKey): Query<WalletPasskey[]> {
+export function listOwners({ workspaceId, mode, address }: WalletKey): Query<RegisteredPasskey[]> {
   return {
     name: 'list_wallet_owners',
-    text: `select p.user_id, p.credential_id, p.public_key, p.name, p.transports, p.created_at
+    text: `select p.user_id, p.credential_id, p.public_key, p.name, p.transports, p.created_at, p.registration
       from wallet_owners o join wallet_passkeys p on p.credential_id = o.credential_id
       where o.workspace_id = $1 and o.mode = $2 and o.wallet_address = $3 order by o.added_at, o.credential_id`,
     values: [workspaceId, mode, address],
-    read: all(PASSKEY_ROW, toWalletPasskey),
+    read: all(REGISTERED_ROW, (row) => ({ ...toWalletPasskey(row), registration: row.registration })),
   }
 }
 

@@ -1,7 +1,7 @@
 import { computed, listOf, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { CounterOutcome } from '../passkeys/passkey.ts'
+import type { CounterOutcome, PasskeyRegistration } from '../passkeys/passkey.ts'
 import { COUNTER_ROW, toCounterOutcome } from '../passkeys/passkeys-store.ts'
 import type { WalletPasskey } from './wallet.ts'
 
@@ -20,10 +20,10 @@ export const WALLET_PASSKEY_INDEX = 'wallet_passkeys_pkey'
 
 const OWNED_ROW = { ...PASSKEY_ROW, wallets: computed.int8 }
 
-export function insertWalletPasskey(passkey: WalletPasskey): Query<boolean> {
+export function insertWalletPasskey(passkey: WalletPasskey, registration: PasskeyRegistration): Query<boolean> {
   return {
     name: 'insert_wallet_passkey',
-    text: `insert into wallet_passkeys (${COLUMNS}) values ($1, $2, $3, $4, $5, $6)`,
+    text: `insert into wallet_passkeys (${COLUMNS}, registration) values ($1, $2, $3, $4, $5, $6, $7)`,
     values: [
       passkey.userId,
       passkey.credentialId,
@@ -31,6 +31,7 @@ export function insertWalletPasskey(passkey: WalletPasskey): Query<boolean> {
       passkey.name,
       passkey.transports,
       passkey.createdAt,
+      JSON.stringify(registration),
     ],
     read: changed,
   }

@@ -14,7 +14,10 @@ import { sumUnmined } from '../payments/pending-store.ts'
 import { recordOutcome } from '../payments/record-outcome.ts'
 import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+import { keepSignature } from '../owner-signatures/keep-signature.ts'
+import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
+import { fenceOf } from '../wallets/signing-fence.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 import { findWallet, lockWallet } from '../wallets/wallets-store.ts'
 import type { WithdrawalRequest } from '../owners/withdrawal-request.ts'
@@ -52,13 +55,14 @@ export async function submitWithdrawal(
   if (request.submittedBy !== null) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
   const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
-  await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt: request.createdAt, assertion })
+  const requestedAt = request.createdAt
+  const signature = await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
 
-  const reservation = await reserve(ctx, { wallet, request, actor, credentialId: assertion.id })
+  const reservation = await reserve(ctx, { wallet, request, actor, signature })
   if (reservation.kind === 'refused') throw refusalProblem(reservation.refusal)
   if (reservation.kind === 'existing') return await getRecorded(ctx, request)
   const { payment } = reservation
-  return await withRecordedOutcome(send(ctx, { payment, toSign, assertion }), payment, RESULT_NOT_SAVED)
+  return await withRecordedOutcome(send(ctx, { payment, toSign, signature }), payment, RESULT_NOT_SAVED)
 }
 
 async function getRequestAndWallet(
@@ -90,8 +94,7 @@ interface Signed {
   readonly wallet: Wallet
   readonly request: WithdrawalRequest
   readonly actor: Actor
-  /** The wallet passkey that signed. Its person need not be the actor. */
-  readonly credentialId: string
+  readonly signature: OwnerSignature
 }
 
 /**
@@ -99,7 +102,7 @@ interface Signed {
  * reserved meanwhile. If one request is submitted twice, the second submission finds the first.
  */
 async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
-  const { wallet, request, actor, credentialId } = signed
+  const { wallet, request, actor, signature } = signed
   const { workspaceId, mode, address } = wallet
   // Without this, payments in recent blocks would count twice: they have left the balance on the chain, but our
   // database still has them as pending.
@@ -127,8 +130,13 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
         ...{ logId: workspaceId, createdAt: now, actor, action: 'withdrawal.submitted', subject: payment.id },
         details: {
           ...{ mode, wallet: address, to: request.to, amount_usdc: request.amountUsdc },
-          credential_id: credentialId,
+          // The person whose passkey signed need not be the actor.
+          credential_id: signature.credentialId,
         },
+      }),
+      keepSignature(ctx, signature, {
+        ...{ workspaceId, mode, actor, kind: 'withdrawal', subject: payment.id, statement: null },
+        usableUntil: fenceOf(request),
       }),
     ])
     return { kind: 'reserved', payment }
@@ -156,10 +164,10 @@ async function send(
   {
     payment,
     toSign,
-    assertion,
-  }: { payment: Payment; toSign: RequestToSign<TransferOutcome>; assertion: AuthenticationResponseJSON },
+    signature,
+  }: { payment: Payment; toSign: RequestToSign<TransferOutcome>; signature: OwnerSignature },
 ): Promise<Payment> {
-  const outcome = await toSign.submit(assertion.response)
+  const outcome = await toSign.submit(signature.assertion)
   const recorded = await recordOutcome(ctx, payment, outcome)
   return recorded.kind === 'done' ? recorded.payment : await getPayment(ctx, payment)
 }

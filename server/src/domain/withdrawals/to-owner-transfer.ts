@@ -4,7 +4,7 @@ import { attemptKey } from '../payments/attempt-key.ts'
 import type { WithdrawalRequest } from '../owners/withdrawal-request.ts'
 import type { Wallet } from '../wallets/wallet.ts'
 
-/** A withdrawal is sent only once, because the service does not keep the owner's signature. */
+/** A withdrawal is sent only once: the service never uses an owner's signature a second time. */
 const ONLY_ATTEMPT = 1
 
 /** Builds the transfer that the owner signs. The same request always gives the same transfer, byte for byte. */

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import {
+  openActive,
+  openNext,
+  openOwned,
+  openPending,
+  signChange,
+  type Owned,
+} from '../../../../test/support/context/grant-fixture.ts'
+import { readSignatures, verifyOffline, type KeptSignature } from '../../../../test/support/context/kept-signatures.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
+import { addWalletOwner, justProved } from '../../../../test/support/context/people.ts'
+import { RECIPIENT } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { EnclaveUnavailable } from '../../enclave/errors.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Context } from '../context.ts'
+import type { Grant } from '../grants/grant.ts'
+import { suspendGrant } from '../grants/suspend-grant.ts'
+import { getWalletRecord } from '../owners/get-wallet-record.ts'
+import { signWalletRecord } from '../owners/sign-wallet-record.ts'
+import { issueResumeRequest } from '../stops/issue-resume-request.ts'
+import { resumeGrants } from '../stops/resume-grants.ts'
+import { challengeOf } from '../stops/resume-statement.ts'
+import { stopAgents } from '../stops/stop-agents.ts'
+import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
+import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
+import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
+
+const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
+/** What a request to the enclave contains, and which of its parts the passkey signs. */
+interface SignedRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: { readonly rules?: readonly { readonly name: string }[]; readonly public_keys?: readonly string[] }
+}
+
+describe('the signatures of owners', () => {
+  let enclave: ProxiedEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openProxiedEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('are kept for everything that an owner can sign: encrypted at first, and then anybody can verify them', async () => {
+    const { owned, old, next, stopId, paymentId, second } = await signEverything()
+    const { wallet, actor } = owned
+    const sealed = await read(owned)
+    assert.deepEqual(
+      sealed.map(({ kind, subject }) => [kind, subject]),
+      [
+        ['grant', old.id],
+        ['grant', next.id],
+        ['resume', next.id],
+        ['resume', stopId],
+        ['withdrawal', paymentId],
+        ['owners', wallet.address],
+        ['record', wallet.address],
+        ['owners', wallet.address],
+        ['revocation', next.id],
+      ],
+    )
+    for (const { kind, assertion, assertion_sealed: bytes, received_from: from } of sealed) {
+      assert.deepEqual([assertion !== null, bytes === null, from], [kind === 'record', kind === 'record', actor])
+      assert.ok(bytes === null || !bytes.includes('signature'))
+    }
+    assert.equal(await cleanUpOnce(later(ctx, FENCE_MS - 60_000), 'ownerSignatures'), 0)
+    assert.deepEqual(await read(owned), sealed)
+
+    // The passkey that signed the record is deleted. Its signature needs only its own row.
+    const session = { userId: actor.id, ...justProved(ctx) }
+    await removeUnusedWalletPasskey(ctx, { session, credentialId: second.credentialId })
+    assert.equal(await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures'), 8)
+    const kept = await read(owned)
+    const signed = kept.map((row) => JSON.parse(verifyOffline(row).toString()) as SignedRequest)
+    const rules = signed.map(({ body }) => body?.rules?.map(({ name }) => name))
+    assert.deepEqual([rules[0], rules[1], rules[8]], [[old.id], [next.id], []])
+    assert.ok(JSON.stringify(signed[2]).includes(next.id) && JSON.stringify(signed[3]).includes(stopId))
+    assert.ok(JSON.stringify(signed[4]).includes(paymentId) && JSON.stringify(signed[6]).includes(wallet.address))
+    const keys = [owned.owner.publicKeySpki, second.publicKeySpki]
+    assert.deepEqual(signed[5]?.body.public_keys?.toSorted(), keys.toSorted())
+    assert.deepEqual(signed[7]?.body.public_keys, [owned.owner.publicKeySpki])
+    for (const [number, { registration, public_key: key, credential_id: id }] of kept.entries()) {
+      const passkey = number === 6 ? second : owned.owner
+      assert.deepEqual([id, key.toString('base64')], [passkey.credentialId, passkey.publicKeySpki])
+      const attested = Buffer.from(registration?.attestationObject ?? '', 'base64url')
+      assert.ok(attested.includes(Buffer.from(id, 'base64url')) && attested.includes(key.subarray(-32)))
+    }
+  })
+
+  test('give nothing to somebody who has a copy of the database and the credentials of the service', async () => {
+    const { owned } = await signEverything()
+    await enclave.moveClock(FENCE_MS)
+    try {
+      await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures')
+      const requests = (await read(owned)).filter(({ kind }) => kind !== 'record' && kind !== 'resume')
+      assert.equal(requests.length, 6)
+      for (const row of requests) assert.deepEqual(await present(row), [401, 'request_expired'], row.kind)
+    } finally {
+      await enclave.moveClock(0)
+    }
+    // Before they have expired, the enclave accepts them. So they are encrypted until then.
+    const [grant = assert.fail()] = await read(owned)
+    assert.deepEqual(await present(grant), [200, undefined])
+  })
+
+  test('are kept although the response of the enclave is lost, once for each request and passkey', async () => {
+    const owned = await openOwned(ctx)
+    const { id: grantId } = await openPending(ctx, owned)
+    const lost = enclave.proxy.loseChange()
+    await assert.rejects(signChange(ctx, owned, { grantId, change: 'activate' }), EnclaveUnavailable)
+    const [kept, ...others] = await read(owned)
+    assert.deepEqual([kept?.kind, kept?.subject, others], ['grant', grantId, []])
+    await signChange(ctx, owned, { grantId, change: 'activate' })
+    assert.deepEqual(await read(owned), [kept])
+    await lost.arrive()
+  })
+
+  test('are not opened before the clock of the enclave has passed the time too', async () => {
+    const owned = await openOwned(ctx)
+    await openActive(ctx, owned)
+    const behind = { ...ctx.enclave, toEnclaveTime: (time: Date) => new Date(time.getTime() - 60_000) }
+    const isOpen = async () => (await read(owned))[0]?.assertion !== null
+    await cleanUpOnce({ ...later(ctx, FENCE_MS), enclave: behind }, 'ownerSignatures')
+    assert.equal(await isOpen(), false)
+    await cleanUpOnce({ ...later(ctx, FENCE_MS + 60_000), enclave: behind }, 'ownerSignatures')
+    assert.equal(await isOpen(), true)
+  })
+
+  test('are rejected if others could not verify them, because they are not in DER', async () => {
+    const owned = await openOwned(ctx)
+    const { owner, wallet, actor, workspaceId, mode } = owned
+    const place = { workspaceId, mode, address: wallet.address }
+    const assertion = owner.assert((await getWalletRecord(ctx, place)).statement)
+    const longer = Buffer.concat([Buffer.from(assertion.response.signature, 'base64url'), Buffer.alloc(1)])
+    const response = { ...assertion.response, signature: longer.toString('base64url') }
+    const signed = signWalletRecord(ctx, { ...place, assertion: { ...assertion, response }, actor })
+    await assert.rejects(signed, { status: 400, code: 'signature_invalid' })
+    assert.deepEqual(await read(owned), [])
+  })
+
+  /** Signs each kind of request and statement once, those of owners and grants twice. */
+  async function signEverything() {
+    const owned = await openOwned(ctx)
+    const { workspaceId, mode, owner, actor, wallet } = owned
+    const place = { workspaceId, mode, address: wallet.address }
+    const old = await openActive(ctx, owned)
+    const next = await openNext(ctx, owned, old)
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    await suspendGrant(ctx, { workspaceId, grantId: next.id, actor })
+    await resume(owned, { grantId: next.id })
+    const { stop } = await stopAgents(ctx, { workspaceId, mode, agentId: null, walletAddress: null, actor })
+    const stopId = stop?.id ?? assert.fail()
+    await resume(owned, { stopId })
+    const payment = await withdraw(owned)
+    const second = await addWalletOwner(ctx, actor.id)
+    const { credentialId } = second
+    await changeOwners(ctx, owned, { kind: 'add_owner', credentialId })
+    const { statement } = await getWalletRecord(ctx, place)
+    await signWalletRecord(ctx, { ...place, assertion: second.assert(statement), actor })
+    await changeOwners(ctx, owned, { kind: 'remove_owner', credentialId, by: owner })
+    await signChange(ctx, owned, { grantId: next.id, change: 'revoke' })
+    return { owned, old, next, stopId, paymentId: payment.id, second }
+  }
+
+  async function resume(
+    { workspaceId, owner, actor }: Owned,
+    asked: { readonly stopId: string } | { readonly grantId: string },
+  ): Promise<readonly Grant[]> {
+    const { credentialId } = owner
+    const { payload, expiresAt } = await issueResumeRequest(ctx, { workspaceId, credentialId, ...asked })
+    const assertion = owner.assert(challengeOf(payload))
+    return await resumeGrants(ctx, { workspaceId, ...asked, expiresAt, assertion, actor })
+  }
+
+  async function withdraw({ workspaceId, mode, owner, actor, wallet: { address: wallet } }: Owned) {
+    const amount = { amountMicro: microUsdc(1_000_000n), amountUsdc: '1' }
+    const asked = { workspaceId, mode, wallet, to: RECIPIENT, amount, actor }
+    const { requestId, signingRequest } = await issueWithdrawalRequest(ctx, asked)
+    const assertion = owner.assert(signingRequest.payload)
+    return await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
+  }
+
+  function read({ workspaceId }: Owned): Promise<KeptSignature[]> {
+    return readSignatures(ctx.db, workspaceId)
+  }
+
+  /** Sends a kept signature to the enclave again, with the request that its challenge contains. */
+  async function present(row: KeptSignature): Promise<readonly [status: number, code: string | undefined]> {
+    const { method, url, headers, body } = JSON.parse(verifyOffline(row).toString()) as SignedRequest
+    const { authenticatorData, clientDataJSON, signature } = row.assertion ?? assert.fail()
+    const { appId, appSecret } = given.config.enclave
+    const response = await fetch(url, {
+      method,
+      headers: {
+        ...headers,
+        authorization: `Basic ${Buffer.from(`${appId}:${appSecret}`).toString('base64')}`,
+        'content-type': 'application/json',
+        'privy-authorization-signature': `webauthn:${authenticatorData}:${clientDataJSON}:${signature}`,
+      },
+      body: JSON.stringify(body),
+    })
+    const { code } = (await response.json()) as { code?: string }
+    return [response.status, code]
+  }
+})
