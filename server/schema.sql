@@ -492,8 +492,8 @@ create table moves (
   constraint moves_check CHECK (((state = ANY (ARRAY['draining'::text, 'taken_out'::text])) = (ended_at IS NULL))),
   constraint moves_state_check CHECK ((state = ANY (ARRAY['draining'::text, 'taken_out'::text, 'moved'::text, 'arrived'::text, 'undone'::text])))
 );
-CREATE INDEX moves_of_slug ON moves USING btree (slug);
-CREATE INDEX moves_of_workspace ON moves USING btree (workspace_id);
+CREATE INDEX moves_of_slug ON moves USING btree (slug, started_at, id);
+CREATE INDEX moves_of_workspace ON moves USING btree (workspace_id, started_at, id);
 CREATE UNIQUE INDEX moves_under_way ON moves USING btree (workspace_id) WHERE (ended_at IS NULL);
 
 create table oauth_clients (

@@ -19,8 +19,8 @@ create table moves (
   ended_at timestamptz,
   check ((state in ('draining', 'taken_out')) = (ended_at is null))
 );
-create index moves_of_workspace on moves (workspace_id);
-create index moves_of_slug on moves (slug);
+create index moves_of_workspace on moves (workspace_id, started_at, id);
+create index moves_of_slug on moves (slug, started_at, id);
 create unique index moves_under_way on moves (workspace_id) where ended_at is null;
 
 -- The rows of a workspace that was taken out, and the rows of other tables that it needs. The numbers say in which order
@@ -34,7 +34,7 @@ create table moved_rows (
   primary key (move_id, table_name, number)
 );
 
--- The hashes of the credentials of workspaces that were moved. So a request with one of them learns that the workspace
+-- The hashes of the credentials and invitations of workspaces that were moved. So a request with one of them learns that the workspace
 -- is elsewhere.
 create table moved_credentials (
   secret_hash bytea primary key check (length(secret_hash) = 32),

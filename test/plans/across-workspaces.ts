@@ -47,6 +47,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'all workspaces of a person': [
     'count_memberships',
     'find_membership',
+    'find_move_of_member',
     'insert_personal_audit_entry',
     'is_wallet_passkey_used',
     'list_memberships',

@@ -1,4 +1,4 @@
-import type pg from 'pg'
+import pg from 'pg'
 import { readResult, type Query } from './query.ts'
 
 /**
@@ -58,6 +58,21 @@ export const SHARED_TABLES: readonly SharedTable[] = [
   { name: 'ledger_cursors', identity: [] },
   { name: 'month_blocks', identity: [] },
 ]
+
+/** Work of a workspace that has begun and is not finished. */
+export interface WorkUnderWay {
+  /** Payments that are being sent to the enclave. */
+  readonly payments: number
+  /** Purchases for which a process waits for the seller. */
+  readonly purchases: number
+  /** Wallets with a change that an owner was asked to sign. */
+  readonly ownerChanges: number
+  /** Webhooks that are being sent. */
+  readonly deliveries: number
+}
+
+/** The class of PostgreSQL's errors about rows that violate a constraint. */
+const VIOLATION_PATTERN = /^23/
 
 /** The rows in the two cells are not the same, or a row of another person has the same key. */
 export class RowsDiffer extends Error {
@@ -126,6 +141,26 @@ async function listReferences(client: pg.Client): Promise<{ from: string; to: st
       from pg_constraint f where f.contype = 'f' and f.connamespace = current_schema()::regnamespace`,
   )
   return rows
+}
+
+/**
+ * Counts the work of a workspace that processes are doing now. Reads all its pending payments, purchases and wallets,
+ * which a statement of the service may not do.
+ */
+export async function countWorkUnderWay(client: pg.Client, workspaceId: string, now: Date): Promise<WorkUnderWay> {
+  const { rows } = await client.query<{ [Kind in keyof WorkUnderWay]: number }>(
+    `select
+      (select count(*)::int4 from payments
+        where workspace_id = $1 and settled_at is null and attempt_until > $2) as payments,
+      (select count(*)::int4 from purchases where workspace_id = $1 and worked_until > $2) as purchases,
+      (select count(*)::int4 from wallets where workspace_id = $1 and signer_change_until > $2) as "ownerChanges",
+      (select count(*)::int4 from deliveries
+        where workspace_id = $1 and leased_until is not null and leased_until > $2) as deliveries`,
+    [workspaceId, now],
+  )
+  const [counts] = rows
+  if (counts === undefined) throw new Error('nothing was counted')
+  return counts
 }
 
 /**
@@ -227,7 +262,8 @@ export async function putInRows(
   { id: moveId, workspaceId }: { readonly id: string; readonly workspaceId: string },
 ): Promise<void> {
   for (const { name, key } of await listWorkspaceTables(client)) {
-    await client.query(
+    await insertRows(
+      client,
       `insert into ${name} select r.* from moved_rows m, json_populate_record(null::${name}, m.content) r
         where m.move_id = $1 and m.table_name = $2 order by m.number`,
       [moveId, name],
@@ -257,7 +293,7 @@ export async function putInSharedRows(client: pg.Client, moveId: string): Promis
   for (const { name, identity, ofNewPeopleOnly } of SHARED_TABLES) {
     const source = `moved_rows m, json_populate_record(null::${name}, m.content) r
       where m.move_id = $1 and m.table_name = '${name}' and ${ofNewPeopleOnly === true ? 'r.user_id <> all ($2)' : '$2::text[] is not null'}`
-    await client.query(`insert into ${name} select r.* from ${source} on conflict do nothing`, [moveId, known])
+    await insertRows(client, `insert into ${name} select r.* from ${source} on conflict do nothing`, [moveId, known])
     if (identity.length === 0) continue
     const same = identity.map((column) => `t.${column} = r.${column}`).join(' and ')
     const { rows } = await client.query(
@@ -265,6 +301,21 @@ export async function putInSharedRows(client: pg.Client, moveId: string): Promis
       [moveId, known],
     )
     if (rows.length > 0) throw new RowsDiffer(`a row of ${name} exists in the other cell, but is somebody else's`)
+  }
+}
+
+/** Runs a statement that inserts rows. Throws `RowsDiffer` if a row violates a constraint of the other cell. */
+async function insertRows(client: pg.Client, text: string, values: readonly unknown[]): Promise<void> {
+  try {
+    await client.query(text, [...values])
+  } catch (error) {
+    if (!(error instanceof pg.DatabaseError) || !VIOLATION_PATTERN.test(error.code ?? '')) throw error
+    const { table, constraint } = error
+    // The error's detail is left out, because it contains values of the row.
+    throw new RowsDiffer(
+      `a row of the table ${table} violates the constraint ${constraint} there, because the other cell has a row with the same value`,
+      { cause: error },
+    )
   }
 }
 
@@ -285,4 +336,9 @@ export async function readMovedRows(
 /** Deletes the rows that a move took out. */
 export async function deleteMovedRows(client: pg.Client, moveId: string): Promise<void> {
   await client.query('delete from moved_rows where move_id = $1', [moveId])
+}
+
+/** Deletes the rows that a move took out, but for those that say who was a member. */
+export async function forgetRows(client: pg.Client, moveId: string): Promise<void> {
+  await client.query(`delete from moved_rows where move_id = $1 and table_name <> 'members'`, [moveId])
 }

@@ -14,6 +14,10 @@ Moves a workspace from the cell of DATABASE_URL to the cell of TO_DATABASE_URL. 
   --forget       delete the copy that this cell keeps, a week after the move
 `
 
+/** What to do if the other cell does not accept the rows. */
+const IN_NEITHER =
+  'The workspace is in neither cell now, and its requests get 503. Put it back with --undo, or correct the other cell and run the command again.'
+
 /** The arguments are not valid. The error's message says why. */
 class UsageError extends Error {}
 
@@ -36,7 +40,7 @@ try {
   process.exitCode = 1
   if (error instanceof UsageError) print(`${error.message}\n\n${USAGE}`)
   else if (error instanceof ConfigError || error instanceof MoveRefused) print(error.message)
-  else if (error instanceof RowsDiffer) print(`Nothing was moved: ${error.message}. Run it with --undo.`)
+  else if (error instanceof RowsDiffer) print(`Not moved: ${error.message}. ${IN_NEITHER}`)
   else print(`Not finished (${nameOf(error)}). Nothing is lost. Run it again, or with --undo.`)
 }
 

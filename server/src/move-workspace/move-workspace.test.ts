@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectPayment } from '../../../test/support/context/expect-outcome.ts'
-import { seedTokens } from '../../../test/support/context/connection-rows.ts'
-import { paymentRequest, seed, type Seed } from '../../../test/support/context/seed.ts'
+import { seedMovableWorkspace } from '../../../test/support/context/movable-workspace.ts'
+import { paymentRequest, seed, seedWallet, type Seed } from '../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
 import { readRows } from '../../../test/support/database/read-rows.ts'
+import { readWorkspaceRows } from '../../../test/support/database/workspace-rows.ts'
 import { listSharedReferences, listWorkspaceTables, SHARED_TABLES } from '../db/moved-rows.ts'
 import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
+import { getInvitation, getMembership } from '../domain/members/queries.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
 import { createPayment } from '../domain/payment-requests/create-payment.ts'
 import { checkMoved } from '../domain/moves/check-moved.ts'
+import { checkStillHere } from '../domain/workspaces/check-still-here.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseCell } from '../values/secret.ts'
 import { MoveRefused, withCell, withCells } from './cells.ts'
@@ -27,9 +30,6 @@ const STEPS: readonly MoveStep[] = [
   'moved',
 ]
 const WEEK_MS = 7 * 86_400_000
-
-/** The rows of each table that belong to a workspace, as text. */
-type Rows = Readonly<Record<string, readonly string[]>>
 
 describe('moving a workspace to another cell', () => {
   let old: TestContext
@@ -67,13 +67,13 @@ describe('moving a workspace to another cell', () => {
   })
 
   test('moves every row, leaves none, changes no other workspace, and its credentials work there only', async () => {
-    const { seeded, token } = await fill()
-    const before = await rowsOf(old.context, seeded.workspace.id)
-    const beside = await rowsOf(old.context, neighbor.workspace.id)
+    const { seeded, token } = await seedMovableWorkspace(old.context)
+    const before = await readWorkspaceRows(old, seeded.workspace.id)
+    const beside = await readWorkspaceRows(old, neighbor.workspace.id)
     await move(seeded)
-    assert.deepEqual(await rowsOf(other.context, seeded.workspace.id), before)
-    assert.deepEqual(await rowsOf(old.context, neighbor.workspace.id), beside)
-    assert.deepEqual(emptied(await rowsOf(old.context, seeded.workspace.id)), {})
+    assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
+    assert.deepEqual(await readWorkspaceRows(old, neighbor.workspace.id), beside)
+    assert.deepEqual(await readWorkspaceRows(old, seeded.workspace.id, { withAudit: false }), {})
     assert.equal((await keyIn(other.context, seeded.key))?.workspace.movingSince, null)
     assert.ok(await tokenIn(other.context, token))
     assert.equal(await keyIn(old.context, seeded.key), null)
@@ -84,38 +84,56 @@ describe('moving a workspace to another cell', () => {
     assert.equal(expectPayment(payment, 'replayed').idempotencyKey, 'first')
   })
 
+  test('its people and invitations learn where it is, and nobody else', async () => {
+    const { seeded, userId, invitation } = await seedMovableWorkspace(old.context)
+    const { slug, id } = seeded.workspace
+    const member = (ctx: Context, who = userId) => getMembership(ctx, { userId: who, slug, right: 'read' })
+    await assert.rejects(move(seeded, 'taken out'), /interrupted/)
+    await assert.rejects(member(old.context), { code: 'workspace_moving' })
+    await assert.rejects(getInvitation(old.context, { secret: invitation }), { code: 'workspace_moving' })
+    await assert.rejects(checkStillHere(old.context, id), { code: 'workspace_moving' })
+    await move(seeded)
+    const moved = { code: 'workspace_moved', details: { cell: CELL } }
+    await assert.rejects(member(old.context), moved)
+    await assert.rejects(getInvitation(old.context, { secret: invitation }), moved)
+    await assert.rejects(member(old.context, 'usr_stranger'), { type: 'not_found', code: undefined })
+    assert.equal((await member(other.context)).workspace.id, id)
+    assert.equal((await getInvitation(other.context, { secret: invitation })).workspace.id, id)
+    await checkStillHere(other.context, id)
+  })
+
   for (const step of STEPS) {
     test(`goes on after it was interrupted when ${step}`, async () => {
-      const { seeded } = await fill()
-      const before = await rowsOf(old.context, seeded.workspace.id)
+      const { seeded } = await seedMovableWorkspace(old.context)
+      const before = await readWorkspaceRows(old, seeded.workspace.id)
       await assert.rejects(move(seeded, step), /interrupted/)
       await move(seeded).catch((error: unknown) => {
         assert.ok(step === 'moved' && error instanceof MoveRefused, String(error))
       })
-      assert.deepEqual(await rowsOf(other.context, seeded.workspace.id), before)
-      assert.deepEqual(emptied(await rowsOf(old.context, seeded.workspace.id)), {})
+      assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
+      assert.deepEqual(await readWorkspaceRows(old, seeded.workspace.id, { withAudit: false }), {})
     })
 
     test(`can be undone after it was interrupted when ${step}, unless the workspace has arrived`, async () => {
-      const { seeded } = await fill()
-      const before = await rowsOf(old.context, seeded.workspace.id)
+      const { seeded } = await seedMovableWorkspace(old.context)
+      const before = await readWorkspaceRows(old, seeded.workspace.id)
       await assert.rejects(move(seeded, step), /interrupted/)
       if (step === 'arrived' || step === 'moved') {
         await assert.rejects(undo(seeded), MoveRefused)
-        assert.deepEqual(await rowsOf(other.context, seeded.workspace.id), before)
+        assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
         return
       }
       await undo(seeded)
-      assert.deepEqual(await rowsOf(old.context, seeded.workspace.id), before)
-      assert.deepEqual(emptied(await rowsOf(other.context, seeded.workspace.id)), {})
+      assert.deepEqual(await readWorkspaceRows(old, seeded.workspace.id), before)
+      assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id, { withAudit: false }), {})
       assert.equal((await keyIn(old.context, seeded.key))?.workspace.movingSince, null)
       await move(seeded)
-      assert.deepEqual(await rowsOf(other.context, seeded.workspace.id), before)
+      assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
     })
   }
 
   test('waits for a payment that is being sent', async () => {
-    const { seeded } = await fill()
+    const { seeded } = await seedMovableWorkspace(old.context)
     const held = 'update payments set attempt_until = $2 where workspace_id = $1 and idempotency_key = $3'
     const until = new Date(old.clock.now().getTime() + 3_600_000)
     await readRows(
@@ -140,8 +158,46 @@ describe('moving a workspace to another cell', () => {
     assert.ok(lines.some((line) => line.startsWith('Waiting for 1 payments')))
   })
 
+  test('waits for a payment that begins to be sent after it has looked, before the rows are locked', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const held = `update payments set attempt_until = $2 where workspace_id = $1 and idempotency_key = 'first'`
+    const until = new Date(old.clock.now().getTime() + 3_600_000)
+    const lines: string[] = []
+    await withCells({ from: old.config.database.url, to: other.config.database.url }, (cells) =>
+      moveWorkspace(cells, {
+        ...{ workspace: seeded.workspace.id, cell: CELL, clock: fastClock() },
+        print: (line) => {
+          lines.push(line)
+          if (line.startsWith('Waiting for 1 payments'))
+            void readRows(old.context.db, held, [seeded.workspace.id, null])
+        },
+        onStep: async (step) => {
+          const isFirst = !lines.some((line) => line.startsWith('Waiting for 1'))
+          if (step === 'drained' && isFirst) await readRows(old.context.db, held, [seeded.workspace.id, until])
+        },
+      }),
+    )
+    assert.ok(lines.some((line) => line.startsWith('Waiting for 1 payments')))
+  })
+
+  test('refuses rows that the other cell changes, and goes on once it does not', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const before = await readWorkspaceRows(old, seeded.workspace.id)
+    const change = `create function change_agent() returns trigger language plpgsql as
+      $$ begin new.created_at := new.created_at + interval '1 microsecond'; return new; end $$`
+    await readRows(other.context.db, change)
+    await readRows(
+      other.context.db,
+      'create trigger change before insert on agents for each row execute function change_agent()',
+    )
+    await assert.rejects(move(seeded), { name: 'RowsDiffer', message: /the rows of agents are not what was taken out/ })
+    await readRows(other.context.db, 'drop function change_agent cascade')
+    await move(seeded)
+    assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
+  })
+
   test('comes back with the same command, and the first cell knows its credentials again', async () => {
-    const { seeded } = await fill()
+    const { seeded } = await seedMovableWorkspace(old.context)
     await move(seeded)
     const urls = { from: other.config.database.url, to: old.config.database.url }
     await withCells(urls, (cells) =>
@@ -158,7 +214,7 @@ describe('moving a workspace to another cell', () => {
   })
 
   test('rewinds how far the other cell has read the chains', async () => {
-    const { seeded } = await fill()
+    const { seeded } = await seedMovableWorkspace(old.context)
     const cursor = `insert into deposit_cursors (mode, block_number, block_hash, reread_block) values ('test', $1, $2, $3)
       on conflict (mode) do update set block_number = excluded.block_number, block_hash = excluded.block_hash,
         reread_block = excluded.reread_block`
@@ -170,7 +226,7 @@ describe('moving a workspace to another cell', () => {
   })
 
   test('keeps its copy for a week', async () => {
-    const { seeded } = await fill()
+    const { seeded, userId } = await seedMovableWorkspace(old.context)
     await move(seeded)
     const request = { workspace: seeded.workspace.id, clock: old.clock, print: () => undefined }
     const forget = () => withCell(old.config.database.url, (client) => forgetMovedRows(client, request))
@@ -179,26 +235,49 @@ describe('moving a workspace to another cell', () => {
     await forget()
     old.clock.setOffset(0)
     await assert.rejects(checkMoved(old.context, seeded.key), { code: 'workspace_moved' })
+    const gone = getMembership(old.context, { userId, slug: seeded.workspace.slug, right: 'read' })
+    await assert.rejects(gone, { code: 'workspace_moved' })
+  })
+
+  test('names the constraint that a row violates in the other cell, and can then be undone', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const before = await readWorkspaceRows(old, seeded.workspace.id)
+    await seedWallet(other.context, await seed(other.context), seeded.wallet)
+    await assert.rejects(move(seeded), {
+      name: 'RowsDiffer',
+      message: /table wallets violates the constraint \w+ there/,
+    })
+    await undo(seeded)
+    assert.deepEqual(await readWorkspaceRows(old, seeded.workspace.id), before)
+  })
+
+  test('refuses a person whose id belongs to somebody else there', async () => {
+    const { seeded, userId } = await seedMovableWorkspace(old.context)
+    const person = `insert into users (id, name, user_handle, created_at) values ($1, 'Eve', $2, $3)`
+    await readRows(other.context.db, person, [userId, Buffer.alloc(32, 1), other.clock.now()])
+    await assert.rejects(move(seeded), { name: 'RowsDiffer', message: /a row of users exists in the other cell/ })
+    await undo(seeded)
+  })
+
+  test('refuses a cell whose chain is another one', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const month = `insert into month_blocks (mode, month, first_block, parent_hash, is_final)
+      values ('test', '2020-01', 5, $1, true)`
+    await readRows(old.context.db, month, ['0xa'])
+    await readRows(other.context.db, month, ['0xb'])
+    await assert.rejects(move(seeded), /another chain in test mode, because 2020-01/)
+    for (const { db } of [old.context, other.context]) await readRows(db, `delete from month_blocks`)
+    assert.ok(await keyIn(old.context, seeded.key))
   })
 
   test('refuses a cell with other encryption keys', async () => {
-    const { seeded } = await fill()
+    const { seeded } = await seedMovableWorkspace(old.context)
     await readRows(old.context.db, `insert into encryption_keys (fingerprint, first_used_at) values ('abc', $1)`, [
       old.clock.now(),
     ])
     await assert.rejects(move(seeded), /never used the encryption key abc/)
     await readRows(old.context.db, `delete from encryption_keys where fingerprint = 'abc'`)
   })
-
-  /** A workspace with payments, events and a connected application. */
-  async function fill(): Promise<{ seeded: Seed; token: string }> {
-    const seeded = await seed(old.context)
-    for (const idempotencyKey of ['first', 'second']) {
-      expectPayment(await createPayment(old.context, paymentRequest(seeded, { idempotencyKey })), 'created')
-    }
-    const { tokens } = await seedTokens(old.context, { workspace: seeded.workspace })
-    return { seeded, token: tokens.accessToken }
-  }
 
   async function move(
     { workspace }: Seed,
@@ -232,22 +311,6 @@ describe('moving a workspace to another cell', () => {
         return new Date(old.clock.now().getTime() + readings * 1_000)
       },
     }
-  }
-
-  async function rowsOf(ctx: Context, workspaceId: string): Promise<Rows> {
-    const found: Record<string, string[]> = {}
-    for (const { name, key } of [...tables, { name: 'audit_entries', key: 'log_id' }]) {
-      const text = `select to_json(t)::text as row from ${name} t where ${key} = $1 order by 1`
-      found[name] = (await readRows(ctx.db, text, [workspaceId])).map(({ row }) => String(row))
-    }
-    return found
-  }
-
-  /** The tables that have rows, without the audit log, which stays. */
-  function emptied(rows: Rows): Rows {
-    return Object.fromEntries(
-      Object.entries(rows).filter(([name, list]) => name !== 'audit_entries' && list.length > 0),
-    )
   }
 
   function keyIn(ctx: Context, credential: string) {

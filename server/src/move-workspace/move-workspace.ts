@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Hash } from 'viem'
 import { compareCells } from '../db/compare-cells.ts'
 import {
+  countWorkUnderWay,
   deleteMovedRows,
+  forgetRows,
   inMoveTransaction,
   lockWorkspaceRows,
   putInRows,
@@ -11,11 +13,11 @@ import {
   runQuery,
   sendRows,
   takeOutRows,
+  type WorkUnderWay,
 } from '../db/moved-rows.ts'
 import { rewindCursor } from '../domain/deposits/deposits-store.ts'
-import type { Move, WorkUnderWay } from '../domain/moves/move.ts'
+import type { Move } from '../domain/moves/move.ts'
 import {
-  countWorkUnderWay,
   deleteMovedCredentials,
   findNewestMove,
   insertMove,
@@ -114,7 +116,10 @@ export async function undoMove(
   print(`The workspace ${move.slug} works in this cell as before.`)
 }
 
-/** Deletes the rows of a workspace that was moved at least a week ago. This cell still answers to its credentials. */
+/**
+ * Deletes the rows of a workspace that was moved at least a week ago. This cell still responds to its credentials and its
+ * members, and names the other cell.
+ */
 export async function forgetMovedRows(
   from: Cells['from'],
   { workspace, clock, print }: Pick<MoveOptions, 'workspace' | 'clock' | 'print'>,
@@ -123,7 +128,7 @@ export async function forgetMovedRows(
   if (move?.state !== 'moved' || move.endedAt === null) throw new MoveRefused('This workspace was not moved from here.')
   const keptUntil = new Date(move.endedAt.getTime() + KEEP_ROWS_MS)
   if (clock.now() < keptUntil) throw new MoveRefused(`Its rows are kept until ${keptUntil.toISOString()}.`)
-  await deleteMovedRows(from, move.id)
+  await forgetRows(from, move.id)
   print(`Deleted the copy of the workspace ${move.slug}.`)
 }
 
@@ -164,7 +169,7 @@ async function takeOut({ from }: Cells, move: Move, { clock, print, onStep }: Mo
   let quietSinceMs: number | null = null
   let printed = ''
   for (let tries = 1; ;) {
-    const work = await runQuery(from, countWorkUnderWay(move.workspaceId, clock.now()))
+    const work = await countWorkUnderWay(from, move.workspaceId, clock.now())
     const waitedMs = readProcessMs() - begunAtMs
     const haveRecorded = clock.now().getTime() - move.startedAt.getTime() >= LET_IN_MS
     quietSinceMs = haveRecorded && isQuiet(work) ? (quietSinceMs ?? waitedMs) : null
@@ -204,7 +209,7 @@ async function takeOutNow(
     if (state === 'undone') throw new MoveRefused('The move was undone.')
     if (state !== 'draining') return true
     await lockWorkspaceRows(from, move.workspaceId)
-    const work = await runQuery(from, countWorkUnderWay(move.workspaceId, clock.now()))
+    const work = await countWorkUnderWay(from, move.workspaceId, clock.now())
     if (!isQuiet(work) || (work.deliveries > 0 && !mayBeSentTwice)) return false
     await runQuery(from, insertMovedCredentials(move.id, move.workspaceId))
     await takeOutRows(from, move)

@@ -19,17 +19,5 @@ export interface Move {
   readonly endedAt: Date | null
 }
 
-/** Work of a workspace that has begun and is not finished. */
-export interface WorkUnderWay {
-  /** Payments that are being sent to the enclave. */
-  readonly payments: number
-  /** Purchases for which a process waits for the seller. */
-  readonly purchases: number
-  /** Wallets with a change that an owner was asked to sign. */
-  readonly ownerChanges: number
-  /** Webhooks that are being sent. */
-  readonly deliveries: number
-}
-
 /** After how many seconds a request to a workspace that is being moved should be sent again. */
 export const MOVING_RETRY_AFTER_SECONDS = 5

@@ -1,8 +1,8 @@
-import { computed, listOf, narrow, pick, type RowOf } from '../../db/column.ts'
-import { all, changed, firstOrNull, one, type Query } from '../../db/query.ts'
+import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { all, changed, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { Cell } from '../../values/secret.ts'
-import type { Move, MoveState, WorkUnderWay } from './move.ts'
+import type { Move, MoveState } from './move.ts'
 
 const { moves } = tables
 
@@ -11,6 +11,10 @@ const MOVE_ROW = {
   cell: narrow<Cell>(moves.cell),
 }
 const COLUMNS = listOf(MOVE_ROW)
+const DEPARTURE_ROW = pick(MOVE_ROW, 'state', 'cell')
+
+/** What this cell says about a workspace that was taken out of it. */
+export type Departure = Pick<Move, 'state' | 'cell'>
 
 /** Inserts a move. Returns false if there is a move with this id already, or another move of the workspace under way. */
 export function insertMove(move: Move): Query<boolean> {
@@ -30,7 +34,8 @@ export function findNewestMove(workspace: string): Query<Move | null> {
   return {
     name: 'find_newest_move',
     text: `select ${COLUMNS} from (
-        select ${COLUMNS} from moves where workspace_id = $1 union all select ${COLUMNS} from moves where slug = $1
+        (select ${COLUMNS} from moves where workspace_id = $1 order by started_at desc, id desc limit 1)
+        union all (select ${COLUMNS} from moves where slug = $1 order by started_at desc, id desc limit 1)
       ) m order by started_at desc, id desc limit 1`,
     values: [workspace],
     read: firstOrNull(MOVE_ROW, toMove),
@@ -68,8 +73,9 @@ export function listDepartures(workspaceId: string): Query<Move[]> {
 }
 
 /**
- * Records the hashes of the workspace's credentials. Uses the indexes `api_keys_listed`, `access_tokens_of_connection`,
- * `refresh_tokens_of_connection` and `authorization_codes_of_connection`.
+ * Records the hashes of the workspace's credentials and invitations. Uses the indexes `api_keys_listed`,
+ * `access_tokens_of_connection`, `refresh_tokens_of_connection`, `authorization_codes_of_connection` and
+ * `invitations_pkey`.
  */
 export function insertMovedCredentials(moveId: string, workspaceId: string): Query<boolean> {
   return {
@@ -78,7 +84,9 @@ export function insertMovedCredentials(moveId: string, workspaceId: string): Que
       select $1, secret_hash from api_keys where workspace_id = $2
       union all select $1, token_hash from access_tokens where workspace_id = $2
       union all select $1, token_hash from refresh_tokens where workspace_id = $2
-      union all select $1, code_hash from authorization_codes where workspace_id = $2`,
+      union all select $1, code_hash from authorization_codes where workspace_id = $2
+      union all select $1, secret_hash from invitations where workspace_id = $2
+      on conflict do nothing`,
     values: [moveId, workspaceId],
     read: changed,
   }
@@ -95,37 +103,28 @@ export function deleteMovedCredentials(moveId: string): Query<boolean> {
 }
 
 /** Returns the move that took this credential out of the cell. Uses primary keys. */
-export function findMoveOfCredential(secretHash: Buffer): Query<Pick<Move, 'state' | 'cell'> | null> {
+export function findMoveOfCredential(secretHash: Buffer): Query<Departure | null> {
   return {
     name: 'find_move_of_credential',
     text: `select m.state, m.cell from moved_credentials c join moves m on m.id = c.move_id where c.secret_hash = $1`,
     values: [secretHash],
-    read: firstOrNull(pick(MOVE_ROW, 'state', 'cell'), ({ state, cell }) => ({ state, cell })),
+    read: firstOrNull(DEPARTURE_ROW, toDeparture),
   }
 }
 
 /**
- * Counts the work of a workspace that processes are doing now. Uses the indexes `payments_holding_balance` and
- * `deliveries_leased` and primary keys. Reads all purchases of the workspace.
+ * Returns the newest move that took the workspace with this slug out of the cell, if the user was a member of it. Uses
+ * the index `moves_of_slug` and the primary key of `moved_rows`.
  */
-export function countWorkUnderWay(workspaceId: string, now: Date): Query<WorkUnderWay> {
-  const row = { payments: computed.int8, purchases: computed.int8, owner_changes: computed.int8 }
+export function findMoveOfMember(userId: string, slug: string): Query<Departure | null> {
   return {
-    name: 'count_work_under_way',
-    text: `select
-        (select count(*) from payments
-          where workspace_id = $1 and settled_at is null and attempt_until > $2) as payments,
-        (select count(*) from purchases where workspace_id = $1 and worked_until > $2) as purchases,
-        (select count(*) from wallets where workspace_id = $1 and signer_change_until > $2) as owner_changes,
-        (select count(*) from deliveries
-          where workspace_id = $1 and leased_until is not null and leased_until > $2) as deliveries`,
-    values: [workspaceId, now],
-    read: one({ ...row, deliveries: computed.int8 }, (counts) => ({
-      payments: Number(counts.payments),
-      purchases: Number(counts.purchases),
-      ownerChanges: Number(counts.owner_changes),
-      deliveries: Number(counts.deliveries),
-    })),
+    name: 'find_move_of_member',
+    text: `select m.state, m.cell from moves m where m.slug = $2 and m.state in ('taken_out', 'moved') and exists (
+        select from moved_rows r
+        where r.move_id = m.id and r.table_name = 'members' and r.content ->> 'user_id' = $1)
+      order by m.started_at desc, m.id desc limit 1`,
+    values: [userId, slug],
+    read: firstOrNull(DEPARTURE_ROW, toDeparture),
   }
 }
 
@@ -139,4 +138,8 @@ function toMove(row: RowOf<typeof MOVE_ROW>): Move {
     startedAt: row.started_at,
     endedAt: row.ended_at,
   }
+}
+
+function toDeparture({ state, cell }: RowOf<typeof DEPARTURE_ROW>): Departure {
+  return { state, cell }
 }
