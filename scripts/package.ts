@@ -19,6 +19,7 @@ const COMMANDS = {
   'provider:check': { source: 'server/src/provider-check/main.ts', options: '' },
   'after-restore': { source: 'server/src/after-restore/main.ts', options: '' },
   'lost-key': { source: 'server/src/lost-key/main.ts', options: '' },
+  'move-workspace': { source: 'server/src/move-workspace/main.ts', options: '' },
 } as const
 /** The programs find their files relative to `server/src`, so the folder has the same layout as the project. */
 const COPIED = [

@@ -514,6 +514,39 @@ create table month_blocks (
   constraint month_blocks_month_check CHECK ((month ~ '^\d{4}-(0[1-9]|1[0-2])$'::text))
 );
 
+create table moved_credentials (
+  secret_hash bytea not null,
+  move_id text not null,
+  constraint moved_credentials_pkey PRIMARY KEY (secret_hash),
+  constraint moved_credentials_secret_hash_check CHECK ((length(secret_hash) = 32))
+);
+CREATE INDEX moved_credentials_of_move ON moved_credentials USING btree (move_id);
+
+create table moved_rows (
+  move_id text not null,
+  table_name text not null,
+  number bigint not null,
+  content json not null,
+  constraint moved_rows_pkey PRIMARY KEY (move_id, table_name, number)
+);
+
+create table moves (
+  id text not null,
+  workspace_id text not null,
+  slug text not null,
+  cell text not null,
+  state text not null,
+  started_at timestamp with time zone not null,
+  ended_at timestamp with time zone,
+  constraint moves_pkey PRIMARY KEY (id),
+  constraint moves_cell_check CHECK ((cell ~ '^[0-9A-Za-z]{3}$'::text)),
+  constraint moves_check CHECK (((state = ANY (ARRAY['draining'::text, 'taken_out'::text])) = (ended_at IS NULL))),
+  constraint moves_state_check CHECK ((state = ANY (ARRAY['draining'::text, 'taken_out'::text, 'moved'::text, 'arrived'::text, 'undone'::text])))
+);
+CREATE INDEX moves_of_slug ON moves USING btree (slug, started_at, id);
+CREATE INDEX moves_of_workspace ON moves USING btree (workspace_id, started_at, id);
+CREATE UNIQUE INDEX moves_under_way ON moves USING btree (workspace_id) WHERE (ended_at IS NULL);
+
 create table oauth_clients (
   id text not null,
   name text not null,
@@ -1064,6 +1097,7 @@ create table workspaces (
   plan text not null,
   created_at timestamp with time zone not null,
   created_by text,
+  moving_since timestamp with time zone,
   constraint workspaces_pkey PRIMARY KEY (id),
   constraint workspaces_slug_key UNIQUE (slug),
   constraint workspaces_plan_check CHECK ((plan = ANY (ARRAY['developer'::text, 'pro'::text, 'scale'::text])))
@@ -1105,6 +1139,8 @@ alter table invitations add constraint invitations_workspace_id_fkey FOREIGN KEY
 alter table members add constraint members_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table members add constraint members_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table month_balances add constraint month_balances_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
+alter table moved_credentials add constraint moved_credentials_move_id_fkey FOREIGN KEY (move_id) REFERENCES moves(id);
+alter table moved_rows add constraint moved_rows_move_id_fkey FOREIGN KEY (move_id) REFERENCES moves(id);
 alter table owner_requests add constraint owner_requests_created_by_fkey FOREIGN KEY (created_by) REFERENCES users(id);
 alter table owner_requests add constraint owner_requests_workspace_id_mode_wallet_address_fkey FOREIGN KEY (workspace_id, mode, wallet_address) REFERENCES wallets(workspace_id, mode, address);
 alter table owner_signatures add constraint owner_signatures_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);

@@ -136,6 +136,7 @@ const CLASSES: Readonly<Record<ErrorBody['type'], typeof ReceivedApiError>> = {
   forbidden: plain(PermissionDeniedError),
   not_found: plain(NotFoundError),
   conflict: plain(ConflictError),
+  misdirected: ReceivedApiError,
   rate_limited: plain(RateLimitError),
   internal: plain(InternalServerError),
   bad_gateway: plain(InternalServerError),

@@ -1962,6 +1962,52 @@ export interface components {
              */
             code: "wallet_not_found";
         };
+        /**
+         * WorkspaceMovedError
+         * @description The workspace was moved to other servers, and this credential works there. This request did nothing. Ask the server operator for the new address; details.cell names the group of servers. The code `workspace_moved`.
+         */
+        WorkspaceMovedError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "misdirected";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "workspace_moved";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "cell": "eu1"
+             *     }
+             */
+            details: {
+                /** @description The group of servers (cell) that serves the workspace now. */
+                cell: string;
+            };
+        };
+        /**
+         * WorkspaceMovingError
+         * @description The workspace is being moved to other servers. This request did nothing. Retry after the time in the Retry-After header, a payment with the same idempotency_key. The code `workspace_moving`.
+         */
+        WorkspaceMovingError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "unavailable";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "workspace_moving";
+        };
     };
     responses: never;
     parameters: never;

@@ -182,9 +182,9 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** Reads the only setting that a migration needs. Throws a `ConfigError` if it is missing. */
-export function readDatabaseUrl(environment: NodeJS.ProcessEnv = process.env): string {
+export function readDatabaseUrl(name = 'DATABASE_URL', environment: NodeJS.ProcessEnv = process.env): string {
   const reader = new Reader(environment)
-  const url = reader.databaseUrl()
+  const url = reader.databaseUrl(name)
   reader.finish()
   return url
 }
@@ -422,11 +422,11 @@ class Reader {
     return cell
   }
 
-  databaseUrl(): string {
-    const url = this.text('DATABASE_URL')
+  databaseUrl(name = 'DATABASE_URL'): string {
+    const url = this.text(name)
     if (parseDatabaseUrl(url) === null) {
       this.faults.push(
-        'DATABASE_URL with several servers must be such as postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write',
+        `${name} with several servers must be such as postgresql://user@a:5432,b:5432/name?target_session_attrs=read-write`,
       )
     }
     return url

@@ -10,6 +10,8 @@ import type { Call } from '../support/http-client.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
 import { offerOf, seedBuyer } from '../support/context/seed-buyer.ts'
 import { startFakeSeller, toBase64, type FakeSeller } from '../support/wires/fake-seller.ts'
+import { createApiKeySecret } from '../../server/src/values/api-key.ts'
+import { hashSecret } from '../../server/src/values/secret.ts'
 import { usdcDomain } from '../../server/src/values/transfer-authorization.ts'
 import { startTcpProxy, type TcpProxy } from '../support/wires/tcp-proxy.ts'
 
@@ -86,7 +88,10 @@ describe('every error of the contract', () => {
   async function breakRequests(): Promise<void> {
     const held = await issueKey(given.context, { workspaceId: seeded.workspace.id, mode: 'test', actor: OPERATOR })
     await readRows(given.context.db, 'update api_keys set held_at = created_at where id = $1', [held.key.id])
+    const [moving, moved] = [await takeOut('taken_out'), await takeOut('moved')]
     for (const call of CALLS) {
+      await ask({ ...call, key: moving })
+      await ask({ ...call, key: moved })
       await ask({ ...call, key: held.secret })
       // A request over plain HTTP.
       await given.call({ ...call, key: seeded.key })
@@ -109,6 +114,21 @@ describe('every error of the contract', () => {
     for (const folder of ['agents', 'payments', 'wallets', 'events']) await ask({ path: `/v1/${folder}/%ff` })
     for (const path of ['/v1/agents', '/v1/ledger', '/v1/wallets', '/v1/events']) await ask({ path: `${path}?limit=x` })
     await ask({ path: '/v1/payments/pay_x?wait=x' })
+  }
+
+  /** Returns a key of a workspace that was taken out of this cell. */
+  async function takeOut(state: 'taken_out' | 'moved'): Promise<string> {
+    const key = createApiKeySecret('test')
+    const ended = state === 'moved' ? given.clock.now() : null
+    await readRows(
+      given.context.db,
+      `with move as (
+          insert into moves (id, workspace_id, slug, cell, state, started_at, ended_at)
+            values ($1, $1, $1, 'eu2', $1, $2, $3) returning id)
+        insert into moved_credentials (secret_hash, move_id) select $4, id from move`,
+      [state, given.clock.now(), ended, hashSecret(key)],
+    )
+    return key
   }
 
   /** Sends requests that a scope, an agent, a grant, a plan, a balance or a rate limit rejects. */

@@ -57,6 +57,29 @@ describe('the parts of the dashboard that every page has', () => {
     await heading(guest, 'Your workspaces').waitFor()
   })
 
+  test('a member of a workspace that was moved to another cell is told so on the next page', async () => {
+    const { page } = await enterOwner(fixture, 'Mona Mover', 'Barn')
+    // As if the command had moved the workspace. It would also have taken all other rows out.
+    await fixture.query(
+      `with gone as (
+          delete from members where workspace_id = (select id from workspaces where name = 'Barn')
+            returning workspace_id, user_id
+        ), moved as (
+          insert into moves (id, workspace_id, slug, cell, state, started_at, ended_at)
+            select 'mov_barn', w.id, w.slug, 'eu2', 'moved', now(), now() from gone join workspaces w on w.id = workspace_id
+            returning id
+        )
+        insert into moved_rows (move_id, table_name, number, content)
+          select moved.id, 'members', 1, json_build_object('user_id', user_id) from gone, moved`,
+    )
+    await page.getByRole('link', { name: 'Agents', exact: true }).first().click()
+    await heading(page, 'This workspace was moved').waitFor()
+    await page.getByText('Ask the server operator for its new address').waitFor()
+    await inspectPage(page, 'workspace-moved')
+    await page.getByRole('link', { name: 'Go to your workspaces' }).click()
+    await heading(page, 'Your workspaces').waitFor()
+  })
+
   test('if a page cannot be loaded, the rest of the dashboard stays, and the page appears once it can be loaded', async () => {
     const { page, context } = await enterOwner(fixture, 'Nell Network', 'Mast')
     const files = '**/assets/recipients-*'

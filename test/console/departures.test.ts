@@ -54,6 +54,7 @@ const TABLES: Readonly<Record<string, Make | string>> = {
     'sign only what the service asks for, and it asks only members; owners are removed on the wallet’s page',
   stops: 'say who stopped agents, and end when an owner of the wallets resumes them',
   purchases: 'store the hash of a request, which gives no access',
+  moved_credentials: 'give no access: they say that a workspace was moved to another cell',
   workspaces: 'name the person who created them, only to count what a process shares out (D91)',
 }
 

@@ -34,6 +34,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'find_api_key_by_hash',
     'find_authorization_code',
     'find_invitation',
+    'find_move_of_credential',
     'find_presented_access_token',
     'find_presented_code',
     'find_presented_refresh_token',
@@ -46,6 +47,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   'all workspaces of a person': [
     'count_memberships',
     'find_membership',
+    'find_move_of_member',
     'insert_personal_audit_entry',
     'is_wallet_passkey_used',
     'list_memberships',
@@ -96,9 +98,12 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
   ],
   'a program of the operator': [
     'find_last_confirmed_payment',
+    'find_newest_move',
     'hold_api_keys_after',
     'list_addresses_of_wallets',
     'list_grants_in_slots',
+    'lock_move',
+    'mark_move',
     'list_sealed_secrets',
     'list_sealed_slots',
     'page_sealed_purchases',

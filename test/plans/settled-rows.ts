@@ -544,6 +544,18 @@ export const SETTLED: readonly string[] = [
   rows('encryption_keys', 2, { fingerprint: `'key' || t.k || '_' || n`, id: `'1'`, first_used_at: now }),
   rows('server_keys', 2, { name: `'key' || t.k || '_' || n`, key_sealed: `'x'::bytea`, created_at: now }),
   `insert into leases select 'job' || n, 'process', ${now} from generate_series(1, 10) n on conflict do nothing`,
+  rows('moves', 4, {
+    id: `'mov_' || t.k || '_' || n`,
+    ...{ workspace_id: own.workspace_id, slug: `'slug-' || t.k`, cell: `'eu1'`, state: `'moved'` },
+    ...{ started_at: ago('hour'), ended_at: ago('hour') },
+  }),
+  rows('moved_rows', 8, {
+    ...{ move_id: `'mov_' || t.k || '_' || ${ref(4)}`, table_name: `'agents'`, number: 'n', content: `'{}'` },
+  }),
+  rows('moved_credentials', 8, {
+    secret_hash: hash(`'moved' || t.k || '_' || n`),
+    move_id: `'mov_' || t.k || '_' || ${ref(4)}`,
+  }),
   `insert into restores values (${now}, null) on conflict do nothing`,
   `insert into ledger_cursors values ('test', 1) on conflict do nothing`,
   `insert into deposit_cursors values ('test', 1, '0x1', 1), ('live', 1, '0x1', 1) on conflict do nothing`,

@@ -216,6 +216,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
   }),
   release_payment_attempt: () => ({ 4: 'true' }),
   insert_all_replays: replays,
+  insert_moved_credentials: (sample) => ({ 1: get(sample, 'moves', 'id') }),
   insert_events: () => ({ 6: '[{}]' }),
   insert_deposits: (sample) => ({
     3: listOf('dep_a'),

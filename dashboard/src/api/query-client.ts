@@ -43,5 +43,9 @@ export function createQueryClient(): QueryClient {
 }
 
 function mayConcernMembership(error: unknown): boolean {
-  return hasCode(error, 'role_insufficient') || (error instanceof ApiError && error.status === 404)
+  return (
+    hasCode(error, 'role_insufficient') ||
+    hasCode(error, 'workspace_moved') ||
+    (error instanceof ApiError && error.status === 404)
+  )
 }

@@ -13,7 +13,7 @@ interface QueryStateProps {
 /** Shown instead of data that is not available: a skeleton while the data loads, or the error. */
 export function QueryState({ error, onRetry, lines = 4 }: QueryStateProps) {
   if (error === null) return <Skeleton lines={lines} />
-  // Retrying does not help if the object does not exist.
-  const isGone = error instanceof ApiError && error.status === 404
+  // Retrying does not help if the object does not exist, or is on other servers.
+  const isGone = error instanceof ApiError && (error.status === 404 || error.status === 421)
   return isGone ? <ErrorNotice error={error} /> : <ErrorNotice error={error} onRetry={() => void onRetry()} />
 }

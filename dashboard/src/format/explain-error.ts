@@ -13,6 +13,13 @@ const CEREMONY_TEXTS: Readonly<Record<string, string>> = {
   SecurityError: 'Passkeys only work at the address that Bursar was set up for. Ask the server operator for it.',
 }
 
+/** Messages for errors of the server whose own messages are about API keys and tokens. */
+const CODE_TEXTS: Readonly<Record<string, string>> = {
+  workspace_moved:
+    'This workspace was moved to other servers. Ask the server operator for its new address, and sign in there.',
+  workspace_moving: 'This workspace is being moved to other servers. Try again in a minute.',
+}
+
 /** The message to show for any error. */
 export function explainError(error: unknown): string {
   if (error instanceof ApiError) return explainApiError(error)
@@ -22,7 +29,9 @@ export function explainError(error: unknown): string {
 }
 
 /** The message of the server, and the time of the next retry if the server gave one. */
-function explainApiError({ message, details }: ApiError): string {
+function explainApiError({ code, message, details }: ApiError): string {
+  const text = code === undefined ? undefined : CODE_TEXTS[code]
+  if (text !== undefined) return text
   const retryAt =
     typeof details === 'object' && details !== null && 'retry_at' in details ? details.retry_at : undefined
   return typeof retryAt === 'string' ? `${message} You can retry after ${formatTime(retryAt)}.` : message

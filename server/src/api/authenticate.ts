@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
-import { authenticateKey } from '../domain/keys/authenticate-key.ts'
+import { authenticateKey, type AuthenticatedKey } from '../domain/keys/authenticate-key.ts'
+import { checkMoved, workspaceMoving } from '../domain/moves/check-moved.ts'
 import { listResources, MCP_PATH, originOf, type Origins, type ResourcePath } from '../http/hosts.ts'
 import { type Bucket, type RateState, retryAfterSeconds } from '../limiter/bucket.ts'
 import { Problem, problem, tooManyRequests } from '../values/problem.ts'
@@ -15,6 +16,9 @@ const AUTHORIZATION_PATTERN = /^authorization$/i
  * 11.1).
  */
 const BEARER_PATTERN = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i
+
+/** A workspace that is being moved to another cell accepts these methods only. */
+const READ_METHODS: readonly string[] = ['GET', 'HEAD']
 
 /** The message of every 401. */
 export const UNAUTHENTICATED_MESSAGE =
@@ -43,6 +47,8 @@ interface Authenticated {
   readonly caller: Caller
   /** Whether the credential is an API key that waits for an owner to confirm it after a restore (D96a). */
   readonly isHeld: boolean
+  /** Whether the workspace is being moved to another cell (D95). */
+  readonly isMoving: boolean
   readonly rate: RateState
 }
 
@@ -95,9 +101,10 @@ export async function identifyCaller(
   const credential = readCredential(request)
   const found = credential === null ? null : await findCaller(ctx, { credential, requestId: request.id, requirements })
   if (found === null || !isIntendedFor(found.caller, { resourcePath, origins })) {
+    request.server.overloadGate.forget(request.headers.authorization)
+    if (found === null && credential !== null) await checkMoved(ctx, credential)
     const error = request.headers.authorization === undefined ? undefined : 'invalid_token'
     void reply.header('WWW-Authenticate', challenge({ error }))
-    request.server.overloadGate.forget(request.headers.authorization)
     throw new Problem('unauthenticated', UNAUTHENTICATED_MESSAGE)
   }
   const { caller, rate } = found
@@ -107,6 +114,7 @@ export async function identifyCaller(
   setRateLimitHeaders(reply, rate)
   if (caller.graceUntil !== null) void reply.header('Service-Rotation-Grace-Until', caller.graceUntil.toISOString())
   if (found.isHeld) throw problem('key_held')
+  if (found.isMoving && !READ_METHODS.includes(request.method)) throw workspaceMoving()
   if (requirements.unrestrictedKeyOnly === true && !isUnrestrictedKey(caller)) throw problem('api_key_required')
   const { scope } = requirements
   if (scope !== undefined && !caller.scopes.includes(scope)) {
@@ -160,10 +168,17 @@ async function findCaller(
   const { bucket, scope: requiredScope = null } = requirements
   if (credential.startsWith(SECRET_PREFIXES.accessToken)) {
     const token = await authenticateToken(ctx, { credential, bucket, requiredScope })
-    return token === null ? null : { caller: toTokenCaller(token, requestId), rate: token.rate, isHeld: false }
+    return token === null ? null : toAuthenticated(toTokenCaller(token, requestId), { ...token, isHeld: false })
   }
   const key = await authenticateKey(ctx, { credential, bucket, requiredScope })
-  return key === null ? null : { caller: toKeyCaller(key, requestId), rate: key.rate, isHeld: key.isHeld }
+  return key === null ? null : toAuthenticated(toKeyCaller(key, requestId), key)
+}
+
+function toAuthenticated(
+  caller: Caller,
+  { rate, isHeld, workspace }: Pick<AuthenticatedKey, 'rate' | 'isHeld' | 'workspace'>,
+): Authenticated {
+  return { caller, rate, isHeld, isMoving: workspace.movingSince !== null }
 }
 
 /**

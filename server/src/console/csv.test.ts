@@ -59,6 +59,7 @@ describe('a file of CSV', () => {
         pages += 1
         return pages > 4 ? null : [{ a: 'x' }]
       },
+      checkEnd: allHere,
     })
     const taken: (() => void)[] = []
     const reader = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void taken.push(done) })
@@ -73,7 +74,10 @@ describe('a file of CSV', () => {
   })
 
   test('if the first rows cannot be read, no stream is opened; if later ones cannot, it ends with an error', async () => {
-    await assert.rejects(openCsv({ columns: ['a'], next: () => Promise.reject(new Error('lost')) }), /lost/)
+    await assert.rejects(
+      openCsv({ columns: ['a'], next: () => Promise.reject(new Error('lost')), checkEnd: allHere }),
+      /lost/,
+    )
     let pages = 0
     const source = await openCsv({
       columns: ['a'],
@@ -82,8 +86,20 @@ describe('a file of CSV', () => {
         if (pages === 2) throw new Error('lost')
         return [{ a: 'x' }]
       },
+      checkEnd: allHere,
     })
     await assert.rejects(read(source), /lost/)
+  })
+
+  test('if rows may be missing at the end, it ends with an error after the rows that were read', async () => {
+    const rest = [[{ a: 'x' }], [{ a: 'y' }]]
+    const source = await openCsv({
+      columns: ['a'],
+      next: async () => rest.shift() ?? null,
+      checkEnd: () => Promise.reject(new Error('moved')),
+    })
+    await assert.rejects(read(source), /moved/)
+    assert.deepEqual(rest, [])
   })
 
   test('the name of the file has no character that ends it', () => {
@@ -104,9 +120,11 @@ describe('a file of CSV', () => {
   })
 })
 
+async function allHere(): Promise<void> {}
+
 async function write(pages: readonly (readonly Row[])[]): Promise<string> {
   const rest = [...pages]
-  return await read(await openCsv({ columns: ['a', 'b'], next: async () => rest.shift() ?? null }))
+  return await read(await openCsv({ columns: ['a', 'b'], next: async () => rest.shift() ?? null, checkEnd: allHere }))
 }
 
 /** Reads the text with its byte order mark, which decoders remove. */

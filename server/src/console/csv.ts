@@ -22,6 +22,8 @@ export interface CsvSource<Column extends string> {
   readonly columns: readonly Column[]
   /** Returns the next rows, or null at the end. */
   readonly next: () => Promise<readonly CsvRow<Column>[] | null>
+  /** Is called after the last row. Throws if rows may be missing, so that the client does not take the file as whole. */
+  readonly checkEnd: () => Promise<void>
 }
 
 /**
@@ -29,7 +31,11 @@ export interface CsvSource<Column extends string> {
  * first rows before it returns, so that the caller can still respond with an error. Further rows are read when the
  * client has received the previous ones.
  */
-export async function openCsv<Column extends string>({ columns, next }: CsvSource<Column>): Promise<Readable> {
+export async function openCsv<Column extends string>({
+  columns,
+  next,
+  checkEnd,
+}: CsvSource<Column>): Promise<Readable> {
   const formatRows = (rows: readonly CsvRow<Column>[]): string =>
     rows.map((row) => columns.map((column) => formatCell(row[column] ?? '')).join(',') + LINE_END).join('')
   let head: string | null = BYTE_ORDER_MARK + columns.join(',') + LINE_END + formatRows((await next()) ?? [])
@@ -41,6 +47,7 @@ export async function openCsv<Column extends string>({ columns, next }: CsvSourc
   const readOn = async (): Promise<void> => {
     try {
       const rows = head === null ? await next() : null
+      if (head === null && rows === null) await checkEnd()
       const text = head ?? (rows === null ? null : formatRows(rows))
       head = null
       if (!source.destroyed) source.push(text)

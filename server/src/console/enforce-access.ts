@@ -1,6 +1,7 @@
 import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify'
 import type { Context } from '../domain/context.ts'
 import { getMembership } from '../domain/members/queries.ts'
+import { workspaceMoving } from '../domain/moves/check-moved.ts'
 import type { Right } from '../values/role.ts'
 import { enforceRateLimit } from '../domain/enforce-rate-limit.ts'
 import { clientAddress } from '../http/client-address.ts'
@@ -17,6 +18,8 @@ declare module 'fastify' {
   }
 }
 
+/** A workspace that is being moved to another cell accepts these methods only (D95). */
+const READ_METHODS: readonly string[] = ['GET', 'HEAD']
 const SLUG_PATTERN = /^[a-z0-9-]{1,64}$/
 
 type WorkspaceRequest = FastifyRequest<{ Params: { slug: string } }>
@@ -58,15 +61,17 @@ async function enforceRight(ctx: Context, request: WorkspaceRequest): Promise<vo
 
 /**
  * Requires that the caller has this right in the workspace that the path names. Throws 401 if nobody is signed in,
- * 404 if the caller is not a member of the workspace, and 403 `role_insufficient` if their role does not have the right.
+ * 404 if the caller is not a member of the workspace, 403 `role_insufficient` if their role does not have the right, and
+ * 503 `workspace_moving` if the request could change a workspace that is being moved.
  */
 async function requireRight(ctx: Context, request: WorkspaceRequest, right: Right): Promise<void> {
   const { userId } = getCurrentSession(request)
   const { slug } = request.params
   if (!SLUG_PATTERN.test(slug)) throw new Problem('not_found', 'You have no workspace with this slug.')
   request.membership = await getMembership(ctx, { userId, slug, right })
-  request.workspaceId = request.membership.workspace.id
   const { workspace } = request.membership
+  request.workspaceId = workspace.id
+  if (workspace.movingSince !== null && !READ_METHODS.includes(request.method)) throw workspaceMoving()
   ctx.pools.creators.remember(workspace.id, workspace.createdBy)
 }
 

@@ -297,6 +297,25 @@ export const tables = {
     is_final: column('month_blocks.is_final', 'bool'),
     next_read_at: nullable(column('month_blocks.next_read_at', 'timestamptz')),
   },
+  moved_credentials: {
+    secret_hash: column('moved_credentials.secret_hash', 'bytea'),
+    move_id: column('moved_credentials.move_id', 'text'),
+  },
+  moved_rows: {
+    move_id: column('moved_rows.move_id', 'text'),
+    table_name: column('moved_rows.table_name', 'text'),
+    number: column('moved_rows.number', 'int8'),
+    content: column('moved_rows.content', 'json'),
+  },
+  moves: {
+    id: column('moves.id', 'text'),
+    workspace_id: column('moves.workspace_id', 'text'),
+    slug: column('moves.slug', 'text'),
+    cell: column('moves.cell', 'text'),
+    state: choice('moves.state', ['draining', 'taken_out', 'moved', 'arrived', 'undone']),
+    started_at: column('moves.started_at', 'timestamptz'),
+    ended_at: nullable(column('moves.ended_at', 'timestamptz')),
+  },
   oauth_clients: {
     id: column('oauth_clients.id', 'text'),
     name: column('oauth_clients.name', 'text'),
@@ -626,5 +645,6 @@ export const tables = {
     plan: choice('workspaces.plan', ['developer', 'pro', 'scale']),
     created_at: column('workspaces.created_at', 'timestamptz'),
     created_by: nullable(column('workspaces.created_by', 'text')),
+    moving_since: nullable(column('workspaces.moving_since', 'timestamptz')),
   },
 } as const

@@ -14,11 +14,20 @@ export const NO_SNIFFING = ['X-Content-Type-Options', 'nosniff'] as const
 export function sendProblem(reply: FastifyReply, answer: Problem): void {
   reply.request.errorCode = answer.code ?? answer.type
   setRetryAfter(reply, answer.retryAfterSeconds)
+  void reply.headers(cellHeader(answer))
   void reply
     .code(answer.status)
     .header('Content-Type', 'application/json; charset=utf-8')
     .serializer(JSON.stringify)
     .send(toEnvelope(answer))
+}
+
+/**
+ * The header of the 421 for a workspace in another cell. A router reads the name of that cell there, and sends the
+ * request on (D95).
+ */
+export function cellHeader({ code, details }: Problem): Readonly<Record<string, string>> {
+  return code === 'workspace_moved' ? { 'Bursar-Cell': (details as { cell: string }).cell } : {}
 }
 
 /** The body of every error response (specification, part 7). */

@@ -1,3 +1,4 @@
+import { cellHeader } from '../http/send-problem.ts'
 import { toProblem } from '../http/to-problem.ts'
 import type { Problem, ProblemType } from '../values/problem.ts'
 import {
@@ -26,6 +27,8 @@ type Conversion = (given: { readonly message: string; readonly rest: object; rea
  */
 const CONVERSIONS: Partial<Record<ProblemType, Conversion>> = {
   rate_limited: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
+  // Another error would make the client discard its tokens, which work in the other cell.
+  misdirected: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   unavailable: ({ message, rest }) => new TemporarilyUnavailable(message, rest),
   internal: ({ message, rest }) => new ServerError(message, rest),
   // The status is 400 instead of 415, as for every invalid request (RFC 6749, section 5.2).
@@ -41,6 +44,11 @@ export function toOauthError(thrown: unknown, kind: BodyKind): OauthError {
   if (thrown instanceof OauthError) return thrown
   const problem: Problem = toProblem(thrown)
   const { type, status, message, cause, retryAfterSeconds } = problem
-  const rest = { status, cause, ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }) }
+  const rest = {
+    status,
+    cause,
+    headers: cellHeader(problem),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
   return CONVERSIONS[type]?.({ message, rest, kind }) ?? new kind.Unreadable(message, rest)
 }

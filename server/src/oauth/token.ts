@@ -3,6 +3,7 @@ import { CODE_REFUSED, type TokenRefusal, type Tokens } from '../domain/connecti
 import { exchangeCode } from '../domain/connections/exchange-code.ts'
 import { refreshTokens } from '../domain/connections/refresh-tokens.ts'
 import type { Context } from '../domain/context.ts'
+import { checkMoved } from '../domain/moves/check-moved.ts'
 import type { Origins } from '../http/hosts.ts'
 import type { HttpServer } from '../http/open-http.ts'
 import { readProcessMs } from '../lib/clock.ts'
@@ -42,10 +43,18 @@ export function addToken(scope: HttpServer, ctx: Context, origins: Origins): voi
     checkNoRepetition(parameters)
     if (client === null) throw InvalidRequest.missing('client_id')
     const outcome = await getGrant(parameters)(ctx, { parameters, client, origins, arrivedAtMs })
-    if (outcome.kind === 'refused') throw new REFUSALS[outcome.error](outcome.description)
+    if (outcome.kind === 'refused') {
+      await checkMoved(ctx, credentialIn(parameters))
+      throw new REFUSALS[outcome.error](outcome.description)
+    }
     return reply.send(formatTokens(outcome))
   })
   rejectOtherMethods(scope, PATH, { allowed: ['POST'], besides: ['OPTIONS'] })
+}
+
+/** Returns the code or refresh token of a request. */
+function credentialIn(parameters: RequestParameters): string {
+  return findParameter(parameters, 'refresh_token') ?? getParameter(parameters, 'code')
 }
 
 function getGrant(parameters: RequestParameters) {

@@ -19,6 +19,7 @@ const PREFIXES = {
   ownerRequest: 'owr_',
   view: 'viw_',
   stop: 'stp_',
+  move: 'mov_',
 } as const
 
 export type IdKind = keyof typeof PREFIXES

@@ -95,6 +95,10 @@ const PROBLEM_DETAILS = {
     { agents_max: count('The most agents that the plan allows in a mode.') },
     { agents_max: 100 },
   ),
+  workspace_moved: details(
+    { cell: Type.String({ description: 'The group of servers (cell) that serves the workspace now.' }) },
+    { cell: 'eu1' },
+  ),
   insufficient_scope: details(
     { required_scope: Type.String({ description: 'The scope that the request needs.' }) },
     { required_scope: 'wallet:transfer' },

@@ -12,6 +12,7 @@ export const PROBLEM_STATUS = {
   conflict: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
+  misdirected: 421,
   rate_limited: 429,
   internal: 500,
   bad_gateway: 502,
@@ -300,6 +301,14 @@ export const PROBLEM_CODES = {
   enclave_record_differs: [
     'internal',
     "The enclave provider's record does not match what was signed. Nothing was changed here. Try again in a few minutes; the server's log names the difference.",
+  ],
+  workspace_moving: [
+    'unavailable',
+    'The workspace is being moved to other servers. This request did nothing. Retry after the time in the Retry-After header, a payment with the same idempotency_key.',
+  ],
+  workspace_moved: [
+    'misdirected',
+    'The workspace was moved to other servers, and this credential works there. This request did nothing. Ask the server operator for the new address; details.cell names the group of servers.',
   ],
   privy_call_failed: [
     'internal',

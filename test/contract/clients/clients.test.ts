@@ -57,10 +57,12 @@ function handle(error: PaymentError): string {
     case 'plan_cap_exceeded': return String(error.details.allowance - error.details.used)
     case 'insufficient_balance': return error.details.balance_usdc
     case 'insufficient_gas': return error.details.needed
+    case 'workspace_moved': return error.details.cell
     case 'privy_call_failed': return error.details?.payment_id ?? ''
     case 'idempotency_key_in_header':
     case 'https_required':
     case 'key_held':
+    case 'workspace_moving':
     case 'agent_not_authorized':
     case 'agent_not_found':
     case 'wallet_not_found':

@@ -12,6 +12,7 @@ const PROGRAMS: readonly { readonly entry: string; readonly owns: string }[] = [
   { entry: 'server/src/doctor/main.ts', owns: 'server/src/doctor/' },
   { entry: 'server/src/after-restore/main.ts', owns: 'server/src/after-restore/' },
   { entry: 'server/src/lost-key/main.ts', owns: 'server/src/lost-key/' },
+  { entry: 'server/src/move-workspace/main.ts', owns: 'server/src/move-workspace/' },
   { entry: 'server/src/provider-check/main.ts', owns: 'server/src/provider-check/' },
   { entry: 'dashboard/src/main.tsx', owns: 'dashboard/src/' },
   { entry: 'sdk/src/main.ts', owns: 'sdk/src/' },

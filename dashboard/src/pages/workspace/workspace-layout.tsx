@@ -14,16 +14,14 @@ import { Wordmark } from '../../components/wordmark.tsx'
 import { readLastMode, saveLastVisit } from '../../navigation/last-visit.ts'
 import { isMode, pathTo } from '../../navigation/paths.ts'
 import { ROLE_TEXTS } from '../../format/roles.ts'
-import { NotFoundPage } from '../not-found-page.tsx'
 import { CommandPalette } from './command-palette.tsx'
 import { HeaderStop } from './header-stop.tsx'
 import { HeldKeysBanner } from './held-keys-banner.tsx'
+import { MissingWorkspace } from './missing-workspace.tsx'
 import { MobileMenu } from './mobile-menu.tsx'
 import { OutageBanner } from './outage-banner.tsx'
 import { StopsBanner } from './stops-banner.tsx'
 import { WorkspaceNavigation } from './workspace-navigation.tsx'
-import { ButtonLink } from '../../components/button-link.tsx'
-import { PageHeading } from '../../components/page-heading.tsx'
 
 /** The layout of all pages of a workspace. The mode is part of the URL, so that a link always opens the right mode. */
 export function WorkspaceLayout() {
@@ -33,7 +31,11 @@ export function WorkspaceLayout() {
   const [last, setLast] = useState(workspace)
   if (workspace !== undefined && workspace !== last) setLast(workspace)
   if (workspace === undefined) {
-    return <AppShell>{last?.slug === slug ? <FormerMemberPage name={last.name} /> : <NotFoundPage />}</AppShell>
+    return (
+      <AppShell>
+        <MissingWorkspace slug={slug} formerName={last?.slug === slug ? last.name : null} />
+      </AppShell>
+    )
   }
   if (isMode(mode)) return <WorkspaceShell workspace={workspace} mode={mode} />
   // A URL without a mode opens in the mode of the last visit.
@@ -99,28 +101,6 @@ function WorkspaceShell({ workspace, mode }: { readonly workspace: SessionWorksp
         </main>
       </div>
       <ScrollRestoration />
-    </>
-  )
-}
-
-/** Shown to a user who has just left the workspace or was removed. */
-function FormerMemberPage({ name }: { readonly name: string }) {
-  return (
-    <>
-      <PageHeading
-        title="You are no longer a member of this workspace"
-        isStep
-        lead={
-          <>
-            You left <bdi>{name}</bdi>, or another member removed you. To rejoin, you need a new invitation.
-          </>
-        }
-      />
-      <p>
-        <ButtonLink to="/" variant="primary">
-          Go to your workspaces
-        </ButtonLink>
-      </p>
     </>
   )
 }

@@ -46,6 +46,10 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   key_not_found: 'Reload the list of keys. The key belongs to another workspace, or was deleted.',
   key_held:
     'Keep the key, and ask an owner of the workspace to confirm it on the page API keys of the dashboard. Then repeat the request, a payment with the same `idempotency_key`.',
+  workspace_moving:
+    'Send the same request again after the time in `Retry-After`, a payment with the same `idempotency_key`. A move takes seconds to minutes.',
+  workspace_moved:
+    'Ask the operator for the new address, and send the same request there, a payment with the same `idempotency_key`. The credential stays the same. `details.cell` names the servers that have the workspace now.',
   key_not_held: 'Dashboard only. Reload the page. Another owner has probably decided on these keys.',
   own_keys_not_kept:
     'Dashboard only. Ask another admin or owner to rotate your keys before you leave, or to remove you and keep them.',
@@ -127,6 +131,7 @@ export const TYPE_ADVICE: Readonly<Record<ProblemType, string>> = {
   not_found: 'Check the path and the id. A credential sees only its own workspace and mode.',
   conflict: 'Read the code: something already exists, or has changed in the meantime.',
   payload_too_large: 'Send a smaller body.',
+  misdirected: 'Send the request to the servers that have the workspace now.',
   unsupported_media_type: 'Send JSON with the header `Content-Type: application/json`.',
   rate_limited: 'Wait as many seconds as the header `Retry-After` says, then send the same request again.',
   internal:

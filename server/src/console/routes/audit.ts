@@ -9,6 +9,7 @@ import {
   type AuditName,
   type FindName,
 } from '../../domain/reports/audit-names/find-audit-names.ts'
+import { checkStillHere } from '../../domain/workspaces/check-still-here.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
 import { MODES } from '../../values/mode.ts'
@@ -71,7 +72,8 @@ export function addAuditRoute(http: HttpServer, { ctx, exports }: ConsoleContext
         if (count > EXPORTED_ENTRIES_MAX) throw new Error('the audit log has too many entries for one export')
         return (await formatEntries(workspace.id, page.items)).map((entry) => toAuditRow(entry, zone))
       }
-      const source = await exports.open(exporter, async () => await openCsv({ columns: AUDIT_COLUMNS, next }))
+      const checkEnd = () => checkStillHere(ctx, workspace.id)
+      const source = await exports.open(exporter, async () => await openCsv({ columns: AUDIT_COLUMNS, next, checkEnd }))
       const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })
       return reply.headers(csvHeaders(workspace.slug, 'audit-log', ...period)).send(source)
     },

@@ -6,6 +6,7 @@ import { listPayments } from '../../domain/reports/listing/list-payments.ts'
 import { countPayments } from '../../domain/reports/listing/count-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'
+import { checkStillHere } from '../../domain/workspaces/check-still-here.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { PAYMENT_ROUTES } from '../contract/payments.ts'
@@ -77,6 +78,7 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx, exports }: Cons
             const notes = await ctx.db.readSlow(listNotesOf(workspace.id, ids), workspace.id)
             return payments.map((payment) => toPaymentRow(payment, { ...facts, note: notes.get(payment.id) }))
           },
+          checkEnd: () => checkStillHere(ctx, workspace.id),
         })
       })
       const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })

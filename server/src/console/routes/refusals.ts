@@ -2,6 +2,7 @@ import type { Page } from '../../db/bounded-scan.ts'
 import { findCredentials } from '../../domain/reports/timeline/find-credentials.ts'
 import { getRefusal, listRefusals } from '../../domain/refusals/queries.ts'
 import type { PaymentRefusal } from '../../domain/refusals/refusal.ts'
+import { checkStillHere } from '../../domain/workspaces/check-still-here.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { REFUSAL_ROUTES } from '../contract/refusals.ts'
@@ -64,7 +65,11 @@ export function addRefusalRoutes(http: HttpServer, { ctx, exports }: ConsoleCont
           const credentials = await findCredentials(ctx, { workspaceId: workspace.id, requests: page.items })
           return page.items.map((refusal) => toRefusalRow(formatRefusal(refusal, credentials), { zone, ...names }))
         }
-        return await openCsv({ columns: REFUSAL_COLUMNS, next })
+        return await openCsv({
+          columns: REFUSAL_COLUMNS,
+          next,
+          checkEnd: () => checkStillHere(ctx, workspace.id),
+        })
       })
       const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })
       return reply.headers(csvHeaders(workspace.slug, mode, 'rejected-requests', ...period)).send(source)

@@ -13,6 +13,7 @@ import {
   type Statement,
   type StatementBalance,
 } from '../../domain/reports/statements/statement.ts'
+import { checkStillHere } from '../../domain/workspaces/check-still-here.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import { coinOf, formatCoin } from '../../values/gas.ts'
 import { cutText } from '../../lib/cut-text.ts'
@@ -103,7 +104,11 @@ export function addStatementRoutes(http: HttpServer, { ctx, exports }: ConsoleCo
           names: new Map([...names.wallets, ...names.recipients]),
           next: walkMovements(ctx, { place, range: statement.range }),
         })
-        return await openCsv({ columns: STATEMENT_COLUMNS, next })
+        return await openCsv({
+          columns: STATEMENT_COLUMNS,
+          next,
+          checkEnd: () => checkStillHere(ctx, workspace.id),
+        })
       })
       // Two wallets may have the same name.
       const parts = [

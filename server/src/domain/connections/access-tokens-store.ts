@@ -17,7 +17,7 @@ const HOLDER_ROW = {
   ...pick(connections, 'workspace_id', 'id', 'mode', 'agent_id', 'user_id', 'client_id', 'resource'),
   ...pick(connections, 'rate_subject', 'expires_at'),
   scopes: tokens.scopes,
-  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by'),
+  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by', 'moving_since'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
 }
@@ -26,7 +26,7 @@ export interface TokenHolder {
   readonly connection: Omit<Connection, 'scopes' | 'createdAt'>
   /** The token's own scopes, which may be fewer than the connection's. */
   readonly scopes: readonly Scope[]
-  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy'>
+  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy' | 'movingSince'>
   /** Whether the token has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
@@ -55,7 +55,7 @@ export function countTokenRequests(
     name: 'count_token_requests',
     text: `with live as materialized (
         select r.n::int4 as n, r.time, c.workspace_id, c.id, c.mode, c.agent_id, c.user_id, c.client_id, c.resource,
-          c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan, a.created_by,
+          c.rate_subject, c.expires_at, t.scopes, a.slug, a.name, a.plan, a.created_by, a.moving_since,
           r.scope is null or r.scope = any(t.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[], $7::timestamptz[]) with ordinality
           as r (token_hash, time, scope, now, n)
@@ -66,13 +66,14 @@ export function countTokenRequests(
           select workspace_id, id, mode, agent_id, user_id, member_since, client_id, resource, rate_subject, expires_at,
             revoked_at
           from connections where workspace_id = t.workspace_id and id = t.connection_id offset 0) c
-        cross join lateral (select slug, name, plan, created_by from workspaces where id = c.workspace_id offset 0) a
+        cross join lateral (
+          select slug, name, plan, created_by, moving_since from workspaces where id = c.workspace_id offset 0) a
         where t.expires_at > r.now and c.revoked_at is null and ${CONSENT_HOLDS}
       ), counted as (${countRequestsOf(
         'select distinct on (rate_subject) rate_subject as subject, time from live where has_scope order by rate_subject, n',
       )})
       select n, workspace_id, id, mode, agent_id, user_id, client_id, resource, rate_subject, expires_at, scopes,
-        slug, name, plan, created_by, has_scope, ${HITS_COLUMN}
+        slug, name, plan, created_by, moving_since, has_scope, ${HITS_COLUMN}
       from live left join counted on counted.subject = live.rate_subject
       order by n`,
     values: [
@@ -112,7 +113,13 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): TokenHolder {
       expiresAt: row.expires_at,
     },
     scopes: toScopes(row.scopes),
-    workspace: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
+    workspace: {
+      slug: row.slug,
+      name: row.name,
+      plan: toPlan(row.plan),
+      createdBy: row.created_by,
+      movingSince: row.moving_since,
+    },
     hasScope: row.has_scope,
   }
 }

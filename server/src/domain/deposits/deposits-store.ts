@@ -73,6 +73,22 @@ export function moveCursor(mode: Mode, from: DepositCursor, to: DepositCursor): 
 }
 
 /**
+ * Sets back how far the chain of a mode was read, unless it was not read so far. Reading blocks again records nothing
+ * twice. Uses the primary key.
+ */
+export function rewindCursor(mode: Mode, { blockNumber, blockHash, rereadBlock }: ReadProgress): Query<boolean> {
+  return {
+    name: 'rewind_deposit_cursor',
+    text: `update deposit_cursors set block_number = least(block_number, $2),
+        block_hash = case when block_number > $2 then $3 else block_hash end,
+        reread_block = least(coalesce(reread_block, block_number), $4)
+      where mode = $1`,
+    values: [mode, blockNumber, blockHash, rereadBlock],
+    read: changed,
+  }
+}
+
+/**
  * Moves the last block that was read a second time, if it is still `from`. Returns false if another process has moved
  * it. The update also locks the cursor's row, even if `from` and `to` are the same.
  */

@@ -46,7 +46,7 @@ const HOLDER_ROW = {
     'held_at',
     'confirmed_at',
   ),
-  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by'),
+  ...pick(workspaces, 'slug', 'name', 'plan', 'created_by', 'moving_since'),
   has_scope: computed.bool,
   hits: nullable(computed.text),
 }
@@ -64,7 +64,7 @@ export interface KeyHolder {
   >
   /** What the key may do: its own scopes, or all scopes if it is not restricted to some. */
   readonly scopes: readonly Scope[]
-  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy'>
+  readonly workspace: Pick<Workspace, 'slug' | 'name' | 'plan' | 'createdBy' | 'movingSince'>
   /** Whether the key has the required scope; true if no scope is required. */
   readonly hasScope: boolean
 }
@@ -114,16 +114,17 @@ export function countKeyRequests(
     name: 'count_key_requests',
     text: `with found as materialized (
         select r.n::int4 as n, r.time, k.id, k.workspace_id, k.mode, k.agent_id, k.scopes, k.grace_until, k.revoked_at,
-          k.held_at, k.confirmed_at, k.secret_hash, a.slug, a.name, a.plan, a.created_by,
+          k.held_at, k.confirmed_at, k.secret_hash, a.slug, a.name, a.plan, a.created_by, a.moving_since,
           r.scope is null or k.scopes is null or r.scope = any(k.scopes) as has_scope
         from unnest($1::bytea[], $5::int8[], $6::text[]) with ordinality as r (secret_hash, time, scope, n)
         cross join lateral (
           select id, workspace_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, secret_hash
           from api_keys where secret_hash = r.secret_hash offset 0) k
-        cross join lateral (select slug, name, plan, created_by from workspaces where id = k.workspace_id offset 0) a
+        cross join lateral (
+          select slug, name, plan, created_by, moving_since from workspaces where id = k.workspace_id offset 0) a
       ), counted as (${countRequestsOf('select secret_hash as subject, time from found where has_scope and (held_at is null or confirmed_at is not null)')})
       select n, id, workspace_id, mode, agent_id, scopes, grace_until, revoked_at, held_at, confirmed_at, slug, name, plan,
-        created_by, has_scope, ${HITS_COLUMN}
+        created_by, moving_since, has_scope, ${HITS_COLUMN}
       from found left join counted on counted.subject = found.secret_hash`,
     values: [
       requests.map(({ secretHash }) => secretHash),
@@ -154,7 +155,13 @@ function toHolder(row: RowOf<typeof HOLDER_ROW>): KeyHolder {
       confirmedAt: row.confirmed_at,
     },
     scopes: row.scopes === null ? SCOPES : toScopes(row.scopes),
-    workspace: { slug: row.slug, name: row.name, plan: toPlan(row.plan), createdBy: row.created_by },
+    workspace: {
+      slug: row.slug,
+      name: row.name,
+      plan: toPlan(row.plan),
+      createdBy: row.created_by,
+      movingSince: row.moving_since,
+    },
     hasScope: row.has_scope,
   }
 }

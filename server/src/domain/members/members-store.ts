@@ -16,6 +16,7 @@ const WORKSPACE_ROW = {
   plan: workspaces.plan,
   workspace_created_at: workspaces.created_at,
   workspace_created_by: workspaces.created_by,
+  moving_since: workspaces.moving_since,
 }
 
 const MEMBER_ROW = pick(members, 'user_id', 'role', 'created_at')
@@ -38,7 +39,7 @@ const INVITATION_ROW = pick(
 const INVITED_ROW = { ...INVITATION_ROW, invited_by: nullable(users.name), ...WORKSPACE_ROW }
 
 const WORKSPACE_COLUMNS =
-  'a.id as workspace_id, a.slug, a.name as account_name, a.plan, a.created_at as workspace_created_at, a.created_by as workspace_created_by'
+  'a.id as workspace_id, a.slug, a.name as account_name, a.plan, a.created_at as workspace_created_at, a.created_by as workspace_created_by, a.moving_since'
 const MEMBERSHIPS = `
   select m.user_id, m.role, m.created_at, ${WORKSPACE_COLUMNS} from members m join workspaces a on a.id = m.workspace_id`
 const INVITATION_COLUMNS = listOf(INVITATION_ROW)
@@ -313,6 +314,7 @@ function toWorkspace(row: RowOf<typeof WORKSPACE_ROW>): Membership['workspace'] 
     plan: toPlan(row.plan),
     createdAt: row.workspace_created_at,
     createdBy: row.workspace_created_by,
+    movingSince: row.moving_since,
   }
 }
 

@@ -1,6 +1,7 @@
 import { Problem, problem } from '../../values/problem.ts'
 import { SECRET_PREFIXES, hashSecret, isSecret } from '../../values/secret.ts'
 import type { Context } from '../context.ts'
+import { checkMemberMoved, checkMoved } from '../moves/check-moved.ts'
 import { isOpen, type Invitation } from './invitation.ts'
 import { MEMBERS_LISTED_MAX, type KnownPerson, type ListedMembership, type Member, type Membership } from './member.ts'
 import {
@@ -27,14 +28,18 @@ export async function listMembers(
  * Returns a user's membership in the workspace with this slug.
  *
  * Errors: 404 `not_found`, with the same message whether there is no such workspace or the user is not a member of it;
- * 403 `role_insufficient` if their role does not have the right.
+ * 403 `role_insufficient` if their role does not have the right; 421 `workspace_moved` or 503 `workspace_moving` if they
+ * were a member when the workspace left this cell.
  */
 export async function getMembership(
   ctx: Pick<Context, 'db'>,
   { userId, slug, right }: { userId: string; slug: string; right: Right },
 ): Promise<Membership> {
   const membership = await ctx.db.read(findMembership(userId, slug))
-  if (membership === null) throw new Problem('not_found', 'There is no workspace with this slug.')
+  if (membership === null) {
+    await checkMemberMoved(ctx, { userId, slug })
+    throw new Problem('not_found', 'There is no workspace with this slug.')
+  }
   if (!may(membership.role, right)) throw problem('role_insufficient')
   return membership
 }
@@ -49,7 +54,8 @@ export async function listMemberships(
 
 /**
  * Returns the invitation with this secret, its workspace, and the name of the user who created it. Throws 404
- * `invitation_not_found` if it does not exist or can no longer be accepted.
+ * `invitation_not_found` if it does not exist or can no longer be accepted, and 421 `workspace_moved` or 503
+ * `workspace_moving` if its workspace has left this cell.
  */
 export async function getInvitation(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -57,6 +63,7 @@ export async function getInvitation(
 ): Promise<InvitationRow> {
   const known = isSecret(SECRET_PREFIXES.invitation, secret)
   const found = known ? await ctx.db.read(findInvitationRow(hashSecret(secret))) : null
+  if (found === null) await checkMoved(ctx, secret)
   if (found === null || !isOpen(found.invitation, ctx.clock.now())) throw problem('invitation_not_found')
   return found
 }

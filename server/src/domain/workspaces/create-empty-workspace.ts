@@ -44,6 +44,7 @@ export async function createWorkspaceIn(
       plan,
       createdAt,
       createdBy: actor.kind === 'user' ? actor.id : null,
+      movingSince: null,
     }
     if (!(await transaction.run(insertWorkspace(workspace)))) continue
     const details = { slug: workspace.slug, name, plan }

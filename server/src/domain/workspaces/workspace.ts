@@ -9,6 +9,8 @@ export interface Workspace {
   /** The person who created the workspace. Null if the operator did. */
   readonly createdBy: string | null
   readonly createdAt: Date
+  /** Since when the workspace is being moved to another cell. Null if it is not. */
+  readonly movingSince: Date | null
 }
 
 const SLUG_CHARS_MAX = 40

@@ -4,15 +4,23 @@ import { tables } from '../../db/tables.ts'
 import { isPlan, type Plan } from '../plans/plan.ts'
 import type { Workspace } from './workspace.ts'
 
-const WORKSPACE_ROW = pick(tables.workspaces, 'id', 'slug', 'name', 'plan', 'created_at', 'created_by')
+const WORKSPACE_ROW = pick(tables.workspaces, 'id', 'slug', 'name', 'plan', 'created_at', 'created_by', 'moving_since')
 const COLUMNS = listOf(WORKSPACE_ROW)
 
 /** Inserts a workspace unless its slug is taken. Returns whether it was inserted. */
 export function insertWorkspace(workspace: Workspace): Query<boolean> {
   return {
     name: 'insert_workspace',
-    text: `insert into workspaces (${COLUMNS}) values ($1, $2, $3, $4, $5, $6) on conflict (slug) do nothing`,
-    values: [workspace.id, workspace.slug, workspace.name, workspace.plan, workspace.createdAt, workspace.createdBy],
+    text: `insert into workspaces (${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7) on conflict (slug) do nothing`,
+    values: [
+      workspace.id,
+      workspace.slug,
+      workspace.name,
+      workspace.plan,
+      workspace.createdAt,
+      workspace.createdBy,
+      workspace.movingSince,
+    ],
     read: changed,
   }
 }
@@ -22,6 +30,16 @@ export function findWorkspaceBySlug(slug: string): Query<Workspace | null> {
     name: 'find_workspace_by_slug',
     text: `select ${COLUMNS} from workspaces where slug = $1`,
     values: [slug],
+    read: firstOrNull(WORKSPACE_ROW, toWorkspace),
+  }
+}
+
+/** Uses the primary key. */
+export function findWorkspaceById(workspaceId: string): Query<Workspace | null> {
+  return {
+    name: 'find_workspace_by_id',
+    text: `select ${COLUMNS} from workspaces where id = $1`,
+    values: [workspaceId],
     read: firstOrNull(WORKSPACE_ROW, toWorkspace),
   }
 }
@@ -57,6 +75,16 @@ export function updateWorkspaceName(workspaceId: string, name: string): Query<bo
   }
 }
 
+/** Records since when a workspace is being moved to another cell, or null if it is not. Uses the primary key. */
+export function updateMovingSince(workspaceId: string, movingSince: Date | null): Query<boolean> {
+  return {
+    name: 'update_moving_since',
+    text: 'update workspaces set moving_since = $2 where id = $1',
+    values: [workspaceId, movingSince],
+    read: changed,
+  }
+}
+
 function toWorkspace(row: RowOf<typeof WORKSPACE_ROW>): Workspace {
   return {
     id: row.id,
@@ -65,6 +93,7 @@ function toWorkspace(row: RowOf<typeof WORKSPACE_ROW>): Workspace {
     plan: toPlan(row.plan),
     createdAt: row.created_at,
     createdBy: row.created_by,
+    movingSince: row.moving_since,
   }
 }
 
