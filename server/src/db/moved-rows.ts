@@ -69,6 +69,8 @@ export interface WorkUnderWay {
   readonly ownerChanges: number
   /** Webhooks that are being sent. */
   readonly deliveries: number
+  /** Decisions on payments, and their ends, that are not in the transparency log yet. Leaves are made of their rows. */
+  readonly leaves: number
 }
 
 /** The class of PostgreSQL's errors about rows that violate a constraint. */
@@ -155,7 +157,8 @@ export async function countWorkUnderWay(client: pg.Client, workspaceId: string, 
       (select count(*)::int4 from purchases where workspace_id = $1 and worked_until > $2) as purchases,
       (select count(*)::int4 from wallets where workspace_id = $1 and signer_change_until > $2) as "ownerChanges",
       (select count(*)::int4 from deliveries
-        where workspace_id = $1 and leased_until is not null and leased_until > $2) as deliveries`,
+        where workspace_id = $1 and leased_until is not null and leased_until > $2) as deliveries,
+      (select count(*)::int4 from log_queue where log_id = $1 and type <> 'audit') as leaves`,
     [workspaceId, now],
   )
   const [counts] = rows

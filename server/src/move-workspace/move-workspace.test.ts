@@ -57,8 +57,9 @@ describe('moving a workspace to another cell', () => {
     const known = new Set([...tables, ...SHARED_TABLES].map(({ name }) => name))
     const stay = all.map(({ name }) => String(name)).filter((name) => !known.has(name))
     assert.deepEqual(stay.toSorted(), [
-      ...['attempt_windows', 'authorization_requests', 'ceremonies', 'encryption_keys', 'leases', 'moved_credentials'],
-      ...['moved_rows', 'moves', 'restores', 'schema_migrations', 'server_keys', 'sessions'],
+      ...['attempt_windows', 'authorization_requests', 'ceremonies', 'encryption_keys', 'leases', 'log_head'],
+      ...['log_leaves', 'log_queue', 'log_tiles', 'moved_credentials', 'moved_rows', 'moves', 'restores'],
+      ...['schema_migrations', 'server_keys', 'sessions'],
     ])
     const references = await withCell(old.config.database.url, listSharedReferences)
     assert.deepEqual([...new Set(references.map(({ shared }) => shared))].toSorted(), [

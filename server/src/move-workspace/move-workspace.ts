@@ -274,13 +274,14 @@ async function lock(client: Cells['from'], id: string): Promise<Move> {
 }
 
 /** Returns whether nothing but webhooks is under way. */
-function isQuiet({ payments, purchases, ownerChanges }: WorkUnderWay): boolean {
-  return payments + purchases + ownerChanges === 0
+function isQuiet({ payments, purchases, ownerChanges, leaves }: WorkUnderWay): boolean {
+  return payments + purchases + ownerChanges + leaves === 0
 }
 
-function describeWork({ payments, purchases, ownerChanges, deliveries }: WorkUnderWay): string {
-  if (payments + purchases + ownerChanges + deliveries === 0) return 'Waiting for requests that were let in before.'
-  return `Waiting for ${payments} payments, ${purchases} purchases, ${ownerChanges} changes of owners, ${deliveries} webhooks.`
+function describeWork(work: WorkUnderWay): string {
+  const { payments, purchases, ownerChanges, deliveries, leaves } = work
+  if (isQuiet(work) && deliveries === 0) return 'Waiting for requests that were let in before.'
+  return `Waiting for ${payments} payments, ${purchases} purchases, ${ownerChanges} changes of owners, ${deliveries} webhooks, ${leaves} entries of the transparency log.`
 }
 
 function isLockedOut(error: unknown): boolean {

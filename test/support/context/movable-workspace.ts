@@ -2,6 +2,7 @@ import { OPERATOR } from '../../../server/src/domain/audit/audit-entry.ts'
 import type { Context } from '../../../server/src/domain/context.ts'
 import { createInvitation } from '../../../server/src/domain/members/create-invitation.ts'
 import { createPayment } from '../../../server/src/domain/payment-requests/create-payment.ts'
+import { appendLeaves } from '../../../server/src/domain/transparency-log/append-leaves.ts'
 import { seedTokens } from './connection-rows.ts'
 import { expectPayment } from './expect-outcome.ts'
 import { seedOwner } from './people.ts'
@@ -35,5 +36,7 @@ export async function seedMovableWorkspace(ctx: Context): Promise<MovableWorkspa
   await seedPurchase(ctx, seeded, { delivery: 'failed' }, { status: 'pending' })
   const { secret: invitation } = await createInvitation(ctx, { workspace, role: 'viewer', actor: OPERATOR })
   const { tokens } = await seedTokens(ctx, { workspace })
+  // A move waits until the payments are in the transparency log.
+  await appendLeaves(ctx, { limit: 1_000 })
   return { seeded, token: tokens.accessToken, invitation, userId }
 }
