@@ -13,6 +13,8 @@ const CACHE = fileURLToPath(new URL('../../../node_modules/.cache/bursar', impor
 const SYSTEM_BROWSER = '/usr/bin/chromium'
 /** How long a page may take until it shows what a test waits for. The machine may be busy. */
 const TIMEOUT_MS = 60_000
+/** How long a page that opens a window may be stopped. Playwright usually needs less than a second for the window. */
+const STOPPED_MS_MAX = 15_000
 
 /**
  * Launches a Chromium: the one at `CHROMIUM_PATH`, else the system's, else the one that npm installed. Its web security
@@ -50,6 +52,7 @@ export async function enterContext(
   context.on('page', (opened) => watch(opened, faults))
   const history = new PageHistory(context)
   const page = await openPage()
+  await resumeAfterWindows(page)
   const authenticator = await addAuthenticator(page)
   return { context, page, faults, history, authenticator, close }
 }
@@ -110,6 +113,19 @@ export async function swapAuthenticator(
 /** Returns the passkeys of an authenticator. */
 export async function readCredentials({ session, id }: Authenticator) {
   return (await session.send('WebAuthn.getCredentials', { authenticatorId: id })).credentials
+}
+
+/**
+ * Lets a page go on after it has opened a window. Chromium stops the page until Playwright has prepared the window and
+ * says so. If Chromium misses that message, the page and all others in its process are stopped for ever, and the window
+ * never appears. The message has no effect on a page that is not stopped.
+ */
+async function resumeAfterWindows(page: Page): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  // The page may be closed by then.
+  const resume = (): void => void session.send('Runtime.runIfWaitingForDebugger').catch(() => undefined)
+  session.on('Page.windowOpen', () => setTimeout(resume, STOPPED_MS_MAX).unref())
+  await session.send('Page.enable')
 }
 
 function watch(page: Page, faults: string[]): void {

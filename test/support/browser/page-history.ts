@@ -11,8 +11,10 @@ export class PageHistory {
   readonly #pages: Page[] = []
   readonly #open = new Set<Request>()
   readonly #failed: string[] = []
+  readonly #context: BrowserContext
 
   constructor(context: BrowserContext) {
+    this.#context = context
     context.on('page', (page) => this.#watch(page))
   }
 
@@ -23,6 +25,7 @@ export class PageHistory {
       ...pages,
       `Requests without a response: ${[...this.#open].map(nameOf).join(', ') || 'none'}`,
       `Requests that failed: ${this.#failed.join(', ') || 'none'}`,
+      `Windows that pages have opened: ${await listWindows(this.#context).catch(String)}`,
     ].join('\n')
   }
 
@@ -76,6 +79,15 @@ async function describePage(page: Page): Promise<string> {
       .catch((error: unknown) => String(error))
   const [title, text] = await Promise.all([read('title'), read('body')])
   return `Page ${page.url()} ${JSON.stringify(title)}\n${text.slice(0, TEXT_CHARS_MAX)}`
+}
+
+/** Lists the windows that any page of the browser has opened. Playwright does not report a window that has not started. */
+async function listWindows(context: BrowserContext): Promise<string> {
+  const session = await context.browser()?.newBrowserCDPSession()
+  const { targetInfos = [] } = (await session?.send('Target.getTargets')) ?? {}
+  await session?.detach()
+  const windows = targetInfos.filter(({ openerId }) => openerId !== undefined)
+  return windows.map(({ url }) => url || 'one without an address').join(', ') || 'none'
 }
 
 function nameOf(request: Request): string {
