@@ -56,7 +56,8 @@ function ratios(
   })
 }
 
-function formatSpread(values: readonly number[], digits: number): string {
+/** Formats the middle of the values, and the lowest and highest one. */
+export function formatSpread(values: readonly number[], digits: number): string {
   if (values.length === 0 || values.some(Number.isNaN)) return 'unknown'
   const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)].map((value) =>
     value.toFixed(digits),
