@@ -78,6 +78,7 @@ describe('the parts of the dashboard that every page has', () => {
     await inspectPage(page, 'workspace-moved')
     await page.getByRole('link', { name: 'Go to your workspaces' }).click()
     await heading(page, 'Your workspaces').waitFor()
+    await page.getByText(/^The workspace barn\S* was moved to other servers/).waitFor()
   })
 
   test('if a page cannot be loaded, the rest of the dashboard stays, and the page appears once it can be loaded', async () => {

@@ -4,19 +4,23 @@ import { EmptyState } from '../components/empty-state.tsx'
 import { PageHeading } from '../components/page-heading.tsx'
 import { Section } from '../components/section.tsx'
 import { useSession } from '../components/session-context.ts'
+import { readLastSlug } from '../navigation/last-visit.ts'
 import { ROLE_TEXTS } from '../format/roles.ts'
 import { CreateWorkspaceForm } from './create-workspace-form.tsx'
+import { MovedNotice } from './workspace/missing-workspace.tsx'
 
 export function HomePage() {
   const { workspaces } = useSession()
   const navigate = useNavigate()
   const isNew = workspaces.length === 0
+  const last = readLastSlug()
   return (
     <>
       <PageHeading
         title="Your workspaces"
         lead="Each workspace has its own agents, wallets, keys and members. Nothing is shared between workspaces."
       />
+      {last !== null && !workspaces.some(({ slug }) => slug === last) && <MovedNotice slug={last} />}
       {isNew ? (
         <EmptyState title="You don’t have a workspace yet">
           Create one below, or ask a workspace owner or admin for an invitation link.

@@ -78,8 +78,8 @@ describe('a command that is killed while it moves a workspace', () => {
 
   /** Takes the rows of a workspace out, as if the command had been started a minute ago. */
   async function takeOut(workspace: string): Promise<void> {
-    const clock = { now: () => new Date(old.clock.now().getTime() + (isMarked ? 0 : -60_000)) }
     let isMarked = false
+    const clock = { now: () => new Date(old.clock.now().getTime() + (isMarked ? 0 : -60_000)) }
     const onStep = (step: MoveStep) => {
       isMarked = true
       if (step === 'taken out') throw new Error('interrupted')
