@@ -2,9 +2,8 @@ import pg from 'pg'
 import { paymentSeries, readSeries } from './cases/reads.ts'
 import { tokenSeries } from './cases/tokens.ts'
 import { describeCounts, findRisenCounts, lowestCounts, type Counts, type RecordedCounts } from './count-decision.ts'
-import type { LoadFigures } from './load.ts'
+import { countOnce } from './count-once.ts'
 import type { Series } from './measure.ts'
-import { readTraffic } from './processor-time.ts'
 import { readRecord, writeRecord } from './record.ts'
 import { say } from './report.ts'
 import { openWorld, type World } from './world.ts'
@@ -42,30 +41,6 @@ async function countCases(world: World, admin: pg.Client): Promise<Case[]> {
     }
   }
   return cases
-}
-
-async function countOnce(world: World, admin: pg.Client, { name, endpoints, prepare }: Series): Promise<Counts> {
-  await world.advanceClock()
-  const run = await prepare(world.load)
-  const pids = endpoints.map(({ process }) => process.child.pid)
-  const before = await readTraffic(pids)
-  const walBefore = await readWalBytes(admin)
-  const { succeeded, failed, failure }: LoadFigures = await run()
-  const after = await readTraffic(pids)
-  const walAfter = await readWalBytes(admin)
-  if (succeeded === 0 || failed > 0) throw new Error(`${name}: ${failed} requests failed (${failure ?? 'no response'})`)
-  return {
-    writes: (after.writes - before.writes) / succeeded,
-    sentBytes: (after.sentBytes - before.sentBytes) / succeeded,
-    receivedBytes: (after.receivedBytes - before.receivedBytes) / succeeded,
-    walBytes: (walAfter - walBefore) / succeeded,
-  }
-}
-
-/** Returns how many bytes PostgreSQL has added to its write-ahead log so far. */
-async function readWalBytes(admin: pg.Client): Promise<number> {
-  const { rows } = await admin.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0'::pg_lsn as bytes`)
-  return Number(rows[0]?.bytes)
 }
 
 async function check(cases: readonly Case[]): Promise<boolean> {

@@ -32,6 +32,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/retention',
       'operate/upgrades',
       'operate/several-processes',
+      'operate/one-server',
       'operate/database-servers',
       'operate/growing',
       'operate/hundred-cells',
