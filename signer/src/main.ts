@@ -7,7 +7,7 @@ import { formatFingerprint } from './describe/format.ts'
 import { fromBase64, toBase64Url } from './bytes.ts'
 import { findRecord, type Credential } from './find-record.ts'
 import { createPasskey, signWithPasskey, type AssertionJson } from './passkeys.ts'
-import { readMessage, type Message } from './read-message.ts'
+import { readMessage, type Claims, type Message } from './read-message.ts'
 import { Refusal } from './refusal.ts'
 import { isRememberedKey, rememberKey } from './remembered-keys.ts'
 import { checkRemembered, rememberRecord, type Statement } from './remembered-records.ts'
@@ -138,8 +138,7 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   }
   const description = describe(decoded, { record, claims, keys, remembered })
   const expiresAt = decoded.kind === 'record' ? null : decoded.expiresAt
-  // Only a grant concerns an agent, so only a grant is shown with the agent's name.
-  const shown = decoded.kind === 'policy' ? claims : { ...claims, agentName: null }
+  const shown = selectClaims(decoded, claims)
   if (!(await ask({ origin, claims: shown, description, expiresAt }))) return { bursar: 'canceled' }
 
   if (decoded.kind !== 'record') checkRequest(decoded, record, new Date())
@@ -156,6 +155,15 @@ async function sign(message: SignMessage, origin: string): Promise<Reply> {
   rememberKey(store, publicKey)
   rememberRequest(store, { decoded, payload, signedAt: new Date() })
   return { bursar: 'signed', assertion }
+}
+
+/**
+ * Returns the claims that are shown with a request. Only a grant concerns an agent. What the service says about the
+ * 24-hour limit is shown only if the signed bytes do not contain the limit.
+ */
+function selectClaims(decoded: Decoded, claims: Claims): Claims {
+  if (decoded.kind !== 'policy') return { ...claims, agentName: null }
+  return decoded.terms?.dailyMax === null ? claims : { ...claims, dailyLimit: null }
 }
 
 /**

@@ -9,7 +9,7 @@ export interface Claims {
   readonly workspace: string | null
   readonly walletName: string | null
   readonly agentName: string | null
-  /** The grant's 24-hour limit, and the limit that is in force now. Only the service enforces it. */
+  /** The grant's 24-hour limit, and the limit that is in force now, for rules whose name does not contain the limit. */
   readonly dailyLimit: string | null
   readonly dailyLimitBefore: string | null
   /** Names of addresses, by the address in lower case. */

@@ -9,7 +9,7 @@ const PREFIX = 'signed-request:'
 /** What was signed last in this browser for a policy, or for a list of owners. */
 export interface Remembered {
   readonly signedAt: Date
-  /** The terms of the policy. Null if the signature ended the grant. */
+  /** The terms of the policy. Null if the signature ended the grant. Requests of earlier versions have no 24-hour limit. */
   readonly terms: RuleTerms | null
   /** The owners (base64 SPKI). Empty for a policy. */
   readonly publicKeys: readonly string[]

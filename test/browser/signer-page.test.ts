@@ -14,6 +14,7 @@ import {
   RECIPIENT,
   RECORD_STATEMENT,
   rule,
+  RULE_NAME,
   WALLET,
 } from '../signer/sample-requests.ts'
 import { inspectPage } from '../support/browser/inspect-page.ts'
@@ -148,11 +149,18 @@ describe('the signer page', () => {
       },
       look: async () => {
         const facts = await signer.locator('dl').first().innerText()
-        for (const fact of [WALLET, '10.00 USDC', RECIPIENT, 'The service calls it “Office shop Wallet 0x00”']) {
+        for (const fact of [
+          WALLET,
+          '10.00 USDC',
+          '50.50 USDC',
+          RECIPIENT,
+          'The service calls it “Office shop Wallet 0x00”',
+        ]) {
           assert.ok(facts.includes(fact), `${fact} in ${facts}`)
         }
         const said = await signer.locator('.claims').innerText()
-        for (const claim of ['The service says', 'Acme', 'Treasury', 'buyer', DAILY]) assert.ok(said.includes(claim))
+        for (const claim of ['The service says', 'Acme', 'Treasury', 'buyer']) assert.ok(said.includes(claim))
+        assert.ok(!said.includes('24-hour limit'), said)
         assert.ok(!facts.includes('buyer'))
       },
     })
@@ -171,6 +179,32 @@ describe('the signer page', () => {
         assert.match(await text(), /Until now, according to the service:\s+anybody/)
         // The grant before was signed in this browser, so the page can say what it was without the service.
         assert.match(await text(), /The service says that other terms are in force than those signed last/)
+      },
+    })
+  })
+
+  test('signs a grant of an earlier version without its 24-hour limit, and a change that signs the limit', async () => {
+    const old = rule(undefined, { name: RULE_NAME.split(' ')[0] ?? '' })
+    const claims = { dailyLimit: '50.00 USDC', dailyLimitBefore: '20.00 USDC' }
+    await sign(request({ body: { rules: [old] } }), {
+      title: 'Let an agent pay from your wallet',
+      confirmLabel: 'Sign the limits',
+      name: 'unsigned-daily-limit',
+      claims,
+      look: async () => {
+        assert.ok(!(await signer.locator('dl').first().innerText()).includes('24 hours'))
+        assert.ok((await signer.locator('.claims').innerText()).includes(DAILY))
+      },
+    })
+    await sign(request(), {
+      title: 'Change what an agent may pay',
+      confirmLabel: 'Sign the limits',
+      name: 'signed-daily-limit',
+      claims: { ...claims, before: [old] },
+      look: async () => {
+        const shown = await text()
+        assert.match(shown, /At most in 24 hours\s+50\.50 USDC\s+Before:\s+not part of the signature/)
+        assert.match(shown, /according to the service:\s+20\.00 USDC \(not part of the signature\)/)
       },
     })
   })

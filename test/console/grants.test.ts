@@ -258,6 +258,7 @@ describe('grants in the dashboard', () => {
     ...['', '0', '-1', '1,5', '1e3', '0.0000001', ' 1', '1000000000000001', '1.'].flatMap((value) =>
       ['max_per_tx_usdc', 'daily_cap_usdc'].map((member) => [member, value, 'amount_invalid'] as const),
     ),
+    ['daily_cap_usdc', '100000000000.000001'],
     ...[1, null, undefined, [], {}, 'x'.repeat(101)].flatMap((value) =>
       ['max_per_tx_usdc', 'daily_cap_usdc'].map((member) => [member, value] as const),
     ),

@@ -23,6 +23,7 @@ import {
   RECORD,
   request,
   rule,
+  RULE_NAME,
   transfer,
   TRANSFER_ABI,
   USDC,
@@ -58,6 +59,7 @@ describe('decodeRequest', () => {
         amountMax: 10_000_000n,
         recipients: [RECIPIENT],
         endsAt: new Date(1_800_000_000_000),
+        dailyMax: 50_500_000n,
         purchaseToken: null,
       },
     })
@@ -168,6 +170,8 @@ describe('a service that has been taken over', () => {
       types: { TransferWithAuthorization: [...others, first ?? null] },
     }),
     'a second rule that allows everything': withRules(rule(), rule([chain])),
+    'rules with different names': withRules(rule(), purchaseRule(undefined, { name: `${RULE_NAME.slice(0, -1)}6` })),
+    'a rule whose name says more than a 24-hour limit': withRules(rule(undefined, { name: `${RULE_NAME}/5/10` })),
     'a rule with an id of another rule': withRules(rule(undefined, { id: 'rule1' })),
     'a member named __proto__': JSON.parse(
       canonicalJson(request()).replace('"rules"', '"__proto__":{"rules":[]},"rules"'),

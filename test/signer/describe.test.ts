@@ -24,6 +24,7 @@ import {
   RECORD_STATEMENT,
   request,
   rule,
+  RULE_NAME,
   transfer,
   USDC,
   WALLET,
@@ -98,14 +99,15 @@ describe('what the page shows of a grant', () => {
     const ends = formatTime(new Date('2027-01-15T08:00:00Z'))
     assert.equal(
       shown.summary,
-      `An agent may send up to 10.00 USDC in each payment to 1 recipient, until ${ends}, without asking you again.`,
+      `An agent may send up to 10.00 USDC in each payment to 1 recipient, at most 50.50 USDC in 24 hours, until ${ends}, without asking you again.`,
     )
-    const terms = ['Wallet', 'At most in one payment', 'Recipients (1)', 'Ends', 'Network'].map((label) =>
-      textOf(shown, label),
+    const terms = ['At most in one payment', 'At most in 24 hours', 'Recipients (1)', 'Ends', 'Network', 'Wallet'].map(
+      (label) => textOf(shown, label),
     )
-    assert.deepEqual(terms, [WALLET, '10.00 USDC', RECIPIENT, ends, 'Base'])
+    assert.deepEqual(terms, ['10.00 USDC', '50.50 USDC', RECIPIENT, ends, 'Base', WALLET])
     assert.deepEqual(shown.warnings, [])
-    assert.deepEqual(headlinesOf(shown), ['only the service enforces the 24-hour limit'])
+    assert.deepEqual(headlinesOf(shown), ['the service enforces the 24-hour limit'])
+    assert.match(shown.notes?.[0]?.text ?? '', /Your signature fixes it, so the service cannot raise it unseen/)
   })
 
   test('whether it allows purchases, and what that means', () => {
@@ -121,9 +123,9 @@ describe('what the page shows of a grant', () => {
   test('what is missing to limit it', () => {
     const shown = show(withConditions(chain, token, native, amount))
     assert.deepEqual([textOf(shown, 'Recipients'), textOf(shown, 'Ends')], ['anybody', 'when you revoke it'])
-    assert.match(shown.summary, /to anybody, with no end date,/)
+    assert.match(shown.summary, /to anybody, at most 50\.50 USDC in 24 hours, with no end date,/)
     assert.deepEqual(shown.warnings, ['The agent may pay anybody. This is safer with a list of recipients.'])
-    assert.deepEqual(headlinesOf(shown), ['only the service enforces the 24-hour limit', 'the grant has no end date'])
+    assert.deepEqual(headlinesOf(shown), ['the service enforces the 24-hour limit', 'the grant has no end date'])
   })
 
   test('every one of 100 recipients, and their number', () => {
@@ -226,6 +228,38 @@ describe('what the page shows of a grant', () => {
     assert.equal(beforeOf(shown, 'Recipients (1)'), 'anybody')
   })
 
+  const [grantId = ''] = RULE_NAME.split(' ')
+  const named = (name: string): Json => rule(undefined, { name })
+  const rules = (...list: Json[]): Json => request({ body: { rules: list } })
+  const dailyOf = (shown: Description) => {
+    const label = 'At most in 24 hours'
+    return [textOf(shown, label), seenOf(shown, label), beforeOf(shown, label)]
+  }
+
+  test('a 24-hour limit that differs from the one that was signed here, and from the one that the service says', () => {
+    const signed = rules(named(`${grantId} 20`))
+    const raised = show(request(), { signed, claims: { before: [named(`${grantId} 20`)] } })
+    assert.deepEqual(dailyOf(raised), ['50.50 USDC', '20.00 USDC', undefined])
+    assert.equal(raised.title, 'Change what an agent may pay')
+    const denied = show(request(), { signed, claims: { before: [rule()] } })
+    assert.match(denied.warnings.join(), /other terms are in force than those signed last/)
+  })
+
+  test('a grant whose 24-hour limit was not signed before', () => {
+    const [old, claims] = [named(grantId), { before: [named(grantId)], dailyLimitBefore: '40.00 USDC' }]
+    assert.deepEqual(dailyOf(show(request(), { signed: rules(old), claims })), [
+      '50.50 USDC',
+      'not part of the signature',
+      '40.00 USDC (not part of the signature)',
+    ])
+    const unsigned = show(rules(old), { signed: rules(old), claims })
+    assert.deepEqual([dailyOf(unsigned)[0], unsigned.title], [undefined, 'Sign the same terms again'])
+    assert.deepEqual(headlinesOf(unsigned), ['only the service enforces the 24-hour limit'])
+    const lost = show(rules(old), { signed: request(), claims: { before: [rule()] } })
+    assert.deepEqual(dailyOf(lost), ['not part of the signature', '50.50 USDC', undefined])
+    assert.match(lost.warnings.join(), /would no longer cover a limit on what the agent spends in 24 hours/)
+  })
+
   for (const [name, before] of Object.entries({
     'no rules': [],
     nonsense: 7,
@@ -248,7 +282,7 @@ describe('what the page shows of a grant', () => {
 
   test('what a revoked grant allowed: as signed in this browser, or else as the service says', () => {
     const end = request({ body: { rules: [] } })
-    const allowed = `Up to 5.00 USDC in each payment to 1 recipient, until ${formatTime(new Date('2027-01-15T08:00:00Z'))}`
+    const allowed = `Up to 5.00 USDC in each payment to 1 recipient, at most 50.50 USDC in 24 hours, until ${formatTime(new Date('2027-01-15T08:00:00Z'))}`
     const signed = request({ body: { rules: [rule(raised)] } })
     const label = 'The grant allowed'
     const texts = [show(end, { claims: before, signed }), show(end, { claims: before }), show(end, { signed })].map(

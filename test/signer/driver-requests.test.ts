@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { array, assert as check, bigInt, boolean, date, option, property, record, uint8Array } from 'fast-check'
 import { createSoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
+import { formatRuleName } from '../../server/src/domain/grants/rule-name.ts'
 import { openEnclave } from '../../server/src/enclave/privy/open-enclave.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { parseAddress, type Address } from '../../server/src/values/address.ts'
+import { createId } from '../../server/src/values/ids.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
 import { checkRequest } from '../../signer/src/check-request.ts'
 import { decodeRequest, type Decoded } from '../../signer/src/decode/request.ts'
@@ -20,6 +22,7 @@ const address = uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) =>
 const amount = bigInt({ min: 1n, max: 10n ** 18n }).map((micro) => microUsdc(micro))
 const terms = record({
   maxPerTxMicro: amount,
+  dailyCapMicro: bigInt({ min: 1n, max: 10n ** 17n - 1n }).map((micro) => microUsdc(micro)),
   recipientAllowlist: array(address, { maxLength: 100 }),
   expiresAt: option(date({ min: NOW, max: new Date('9999-12-31'), noInvalidDate: true }), { nil: null }),
   x402: boolean(),
@@ -47,9 +50,9 @@ function read(challenge: Uint8Array): Decoded {
 describe('what the service asks to sign, the page understands', () => {
   test('the terms of any grant', () => {
     check(
-      property(terms, ({ maxPerTxMicro, recipientAllowlist, expiresAt, x402 }) => {
+      property(terms, ({ maxPerTxMicro, dailyCapMicro, recipientAllowlist, expiresAt, x402 }) => {
         const rules = enclave.toRules({
-          grantId: 'grt_1',
+          ruleName: formatRuleName({ grantId: createId('grant', EXPIRES_AT), dailyCapMicro }),
           chainId: 8453,
           maxPerTxMicro,
           recipientAllowlist,
@@ -65,6 +68,7 @@ describe('what the service asks to sign, the page understands', () => {
           chainId: 8453n,
           tokens: [USDC.toLowerCase()],
           amountMax: maxPerTxMicro,
+          dailyMax: dailyCapMicro,
           recipients:
             recipientAllowlist.length === 0 ? null : [...new Set(recipientAllowlist.map((one) => one.toLowerCase()))],
           endsAt: expiresAt === null ? null : new Date(Math.floor(expiresAt.getTime() / 1_000) * 1_000),

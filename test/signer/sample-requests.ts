@@ -73,9 +73,12 @@ export const CONDITIONS = {
   time: { field_source: 'system', field: 'current_unix_timestamp', operator: 'lt', value: '1800000000' },
 } satisfies Record<string, Condition>
 
+/** The name of the rules of a grant with a 24-hour limit of 50.5 USDC. */
+export const RULE_NAME = 'grt_01JD8K3Q5V7W9X2Y4Z6A8BCDEF 50.5'
+
 export function rule(conditions: readonly Condition[] = Object.values(CONDITIONS), changes: Record<string, Json> = {}) {
   return {
-    name: 'USDC transfers within the grant',
+    name: RULE_NAME,
     method: 'eth_sendTransaction',
     action: 'ALLOW',
     conditions,
@@ -113,7 +116,7 @@ export function purchaseRule(
   conditions: readonly Condition[] = Object.values(PURCHASE_CONDITIONS),
   changes: Record<string, Json> = {},
 ) {
-  return rule(conditions, { name: 'Purchases within the grant', method: 'eth_signTypedData_v4', ...changes })
+  return rule(conditions, { method: 'eth_signTypedData_v4', ...changes })
 }
 
 /** Returns functions that make requests. Each request expires at the time that `getExpiry` returns. */

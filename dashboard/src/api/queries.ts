@@ -33,6 +33,8 @@ const SUMS_REFRESH_MS = 5_000
 /** While the balance of a wallet has not been read yet. The first reading follows within seconds of its creation. */
 const UNREAD_REFRESH_MS = 5_000
 const WORKSPACE_STALE_AFTER_MS = 5 * 60_000
+/** Each reading is a request to the enclave, and the terms of a grant never change. */
+const SIGNED_TERMS_STALE_AFTER_MS = 5 * 60_000
 
 function whole<Answer>(answer: Answer): Answer {
   return answer
@@ -150,6 +152,17 @@ export function grantQuery(slug: string, mode: Mode, id: string) {
   return {
     ...query('GET /console/workspaces/:slug/grants/:id', input, { pick: ({ grant }) => grant, live: mode }),
     refetchInterval: TIMED_REFRESH_MS,
+  }
+}
+
+/** What the enclave's record says about the terms of an active grant. */
+export function signedTermsQuery(slug: string, id: string) {
+  const input = { params: { slug, id } }
+  return {
+    ...query('GET /console/workspaces/:slug/grants/:id/signed-terms', input, {
+      pick: (answer) => answer.signed_terms,
+    }),
+    staleTime: SIGNED_TERMS_STALE_AFTER_MS,
   }
 }
 

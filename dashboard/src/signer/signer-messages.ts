@@ -32,7 +32,10 @@ export interface Claims {
   readonly workspace?: string
   readonly walletName?: string
   readonly agentName?: string | null
-  /** The grant's 24-hour limit as a text, and the limit that is in force now. No signature covers it. */
+  /**
+   * The grant's 24-hour limit as a text, and the limit that is in force now. The signer page shows them where the signed
+   * bytes do not contain the limit.
+   */
   readonly dailyLimit?: string
   readonly dailyLimitBefore?: string | null
   /** The labels of recipients, by address in lower case. */

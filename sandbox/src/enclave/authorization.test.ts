@@ -255,6 +255,7 @@ const CONDITION = { field_source: 'ethereum_transaction', field: 'to', operator:
 const MALFORMED: readonly [string, object][] = [
   ['a name of 51 characters', { ...POLICY, name: 'x'.repeat(51) }],
   ['an empty name', { ...POLICY, name: '' }],
+  ['a rule whose name has 51 characters', { ...POLICY, rules: [{ ...RULE, name: 'x'.repeat(51) }] }],
   ['another version', { ...POLICY, version: '2.0' }],
   ['an unknown member', { ...POLICY, colour: 'red' }],
   ['a rule without conditions', { ...POLICY, rules: [{ ...RULE, conditions: [] }] }],

@@ -14,6 +14,8 @@ import type { EnclaveUnavailable } from './errors.ts'
  * | only an owner changes rules or owners              | the enclave, which verifies the owner's passkey |
  * | 24-hour limit, suspension                          | the service                                     |
  *
+ * The owner signs the 24-hour limit in the name of the rules, and the enclave returns the name unchanged (D79).
+ *
  * The service relies on this:
  * - For 24 hours, a request with a known `attemptKey` and an equal body gets the stored response again, even a failure,
  *   and is not carried out a second time (D22).
@@ -51,8 +53,9 @@ export interface Enclave {
   describeWallet(wallet: WalletIds, slots: readonly (SlotIds & { readonly slot: number })[]): Uint8Array
 
   /**
-   * Returns the rules that enforce the terms. All have the grant's id as their name.
-   * @throws RangeError for terms that cannot be enforced, or that would allow nothing or everything.
+   * Returns the rules that enforce the terms. All have the name `ruleName`.
+   * @throws RangeError for terms that cannot be enforced, or that would allow nothing or everything, and for a name that
+   * is too long.
    */
   toRules(terms: Terms): SlotRules
   /** Returns whether both lists allow the same, and have the same names. */
@@ -144,7 +147,8 @@ export interface NewSlot extends SlotIds {
 
 /** The terms of a grant that the enclave can enforce on the agent's signer. */
 export interface Terms {
-  readonly grantId: string
+  /** The name of every rule, at most `RULE_NAME_CHARS_MAX` characters of ASCII. It is part of what the owner signs. */
+  readonly ruleName: string
   readonly chainId: number
   readonly maxPerTxMicro: MicroUsdc
   /** The only allowed recipients. If the list is empty, any recipient is allowed (D14). */
@@ -164,7 +168,7 @@ export interface Terms {
  */
 export type SlotRules = readonly SlotRule[]
 export interface SlotRule {
-  /** The id of the grant that the rule enforces, if the service has made the rule. */
+  /** If the service has made the rule: the id of the grant that it enforces, and the 24-hour limit (D79). */
   readonly name: string
 }
 

@@ -52,7 +52,7 @@ export function expiryOf({ clock }: CheckRun): Date {
 /** Returns the terms of the test policy: up to a hundred times the amount of a transfer, only to the wallet itself. */
 export function termsOf({ settings }: CheckRun, wallet: CheckWallet) {
   return {
-    grantId: 'The provider check',
+    ruleName: 'The provider check',
     chainId: settings.chainId,
     maxPerTxMicro: MAX_MICRO,
     recipientAllowlist: [wallet.address],

@@ -1,4 +1,5 @@
 import { canonicalJson, type Json } from '../canonical-json.ts'
+import { readDailyMax } from './rule-name.ts'
 import { expect, readAddress, readInteger, readList, readMembers, readText, unknown } from './shape.ts'
 import { AUTHORIZATION_TYPE } from './typed-data.ts'
 
@@ -9,6 +10,11 @@ export interface RuleTerms {
   readonly tokens: readonly string[]
   /** The most that one transfer may move, in the token's smallest unit. */
   readonly amountMax: bigint
+  /**
+   * The most that the agent may spend in 24 hours, in millionths of USDC. It is in the name of the rules, so it is signed
+   * like the other limits, but only the service enforces it. Null if the signature covers no such limit.
+   */
+  readonly dailyMax: bigint | null
   /** Recipients in lower case. Null allows any recipient. */
   readonly recipients: readonly string[] | null
   /** Nothing is allowed from this time on. Null means no end. */
@@ -20,7 +26,7 @@ export interface RuleTerms {
   readonly purchaseToken: string | null
 }
 
-type TransferTerms = Omit<RuleTerms, 'purchaseToken'>
+type TransferTerms = Omit<RuleTerms, 'dailyMax' | 'purchaseToken'>
 
 /** The only function that a rule may allow: `transfer(address to, uint256 amount)` of ERC-20. */
 const TRANSFER_ABI: Json = [
@@ -47,15 +53,19 @@ const TIME_SECONDS_MAX = 8_640_000_000_000n
 /**
  * Decodes the complete rules of a policy. Returns null if there are none: the enclave then denies everything. Refuses
  * rules that are not exactly those that Bursar makes: one for transfers, and perhaps one for purchases, each with every
- * condition once. Both must have the same limits, so that this page can state them once.
+ * condition once. Both must have the same limits and the same name, so that this page can state them once.
  */
 export function decodeRules(value: Json | undefined): RuleTerms | null {
   const [transfers, purchases, ...more] = readList(value, 'the list of rules')
   if (transfers === undefined) return null
   if (more.length > 0) throw unknown('a policy with more than two rules')
-  const terms = decodeTransferRule(readRule(transfers, 'eth_sendTransaction'))
-  if (purchases === undefined) return { ...terms, purchaseToken: null }
-  return { ...terms, purchaseToken: decodePurchaseRule(readRule(purchases, 'eth_signTypedData_v4'), terms) }
+  const { name, conditions } = readRule(transfers, 'eth_sendTransaction')
+  const terms = decodeTransferRule(conditions)
+  const dailyMax = readDailyMax(name)
+  if (purchases === undefined) return { ...terms, dailyMax, purchaseToken: null }
+  const other = readRule(purchases, 'eth_signTypedData_v4')
+  expect(other.name, name, 'the name of the rule for purchases')
+  return { ...terms, dailyMax, purchaseToken: decodePurchaseRule(other.conditions, terms) }
 }
 
 interface Test {
@@ -94,12 +104,12 @@ class Conditions {
   }
 }
 
-function readRule(value: Json, method: string): Conditions {
+function readRule(value: Json, method: string): { name: string; conditions: Conditions } {
   const rule = readMembers(value, 'the rule', { required: ['name', 'method', 'action', 'conditions'] })
-  readText(rule['name'], 'the name of the rule')
+  const name = readText(rule['name'], 'the name of the rule')
   expect(rule['method'], method, 'the method of the rule')
   expect(rule['action'], 'ALLOW', 'the action of the rule')
-  return new Conditions(readList(rule['conditions'], 'the conditions of the rule'))
+  return { name, conditions: new Conditions(readList(rule['conditions'], 'the conditions of the rule')) }
 }
 
 function decodeTransferRule(conditions: Conditions): TransferTerms {

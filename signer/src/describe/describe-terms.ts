@@ -10,10 +10,18 @@ import { formatAmount, formatChain, formatTime, isUsdc } from './format.ts'
 const BUTTON = 'Sign the limits'
 const UNKNOWN_TOKEN = 'The token is not the USDC that this page knows. The amount is shown with 6 decimals.'
 
+const SIGNED_DAILY_LIMIT: Note = {
+  headline: 'the service enforces the 24-hour limit',
+  text: 'The service enforces the 24-hour limit. Your signature fixes it, so the service cannot raise it unseen. The other limits are also enforced where the keys of the wallet are.',
+}
+
 const DAILY_LIMIT: Note = {
   headline: 'only the service enforces the 24-hour limit',
   text: 'Your signature does not cover a limit on what the agent spends in 24 hours. Only the service that sent this request enforces such a limit; this page cannot check it.',
 }
+
+const LOST_DAILY_LIMIT =
+  'Your signature would no longer cover a limit on what the agent spends in 24 hours. Before, it did.'
 
 const NO_END: Note = {
   headline: 'the grant has no end date',
@@ -44,9 +52,17 @@ export function describeTerms(terms: RuleTerms, { record, claims, remembered }: 
   const compare = (format: (one: RuleTerms) => string): Pick<Fact, 'lines' | 'seen' | 'before'> =>
     compareText(terms, before, format)
   const { recipients } = terms
+  const formatDaily = (one: RuleTerms): string => {
+    if (one.dailyMax !== null) return `${formatAmount(one.dailyMax)}${unitOf(one)}`
+    const claim = one === said ? claims.dailyLimitBefore : null
+    return claim === null ? 'not part of the signature' : `${claim} (not part of the signature)`
+  }
+  const hasDailyMax = [terms, before.seen, said].some((one) => one !== null && one.dailyMax !== null)
+  const losesDailyMax = hasDailyMax && terms.dailyMax === null
   const hasUnknownToken = [terms, before.seen, said].some((one) => one !== null && !isInUsdc(one))
   const facts: readonly Fact[] = [
     { label: 'At most in one payment', ...compare((one) => `${formatAmount(one.amountMax)}${unitOf(one)}`) },
+    ...(hasDailyMax ? [{ label: 'At most in 24 hours', ...compare(formatDaily) }] : []),
     { label: 'Ends', ...compare((one) => (one.endsAt === null ? 'when you revoke it' : formatTime(one.endsAt))) },
     { label: 'Purchases', ...compare(formatPurchases) },
     { label: 'Network', ...compare((one) => formatChain(one.chainId)) },
@@ -67,6 +83,7 @@ export function describeTerms(terms: RuleTerms, { record, claims, remembered }: 
     warnings: [
       ...(recipients === null ? ['The agent may pay anybody. This is safer with a list of recipients.'] : []),
       ...(isInUsdc(terms) ? [] : [UNKNOWN_TOKEN]),
+      ...(losesDailyMax ? [LOST_DAILY_LIMIT] : []),
       ...(before.seen !== null && said !== null && !isSame(before.seen, said) ? [differsFromMemory(remembered)] : []),
     ],
     notes: listNotes(terms, { remembered, isReused: said === null && signed !== null }),
@@ -115,7 +132,7 @@ function listNotes(
   { remembered, isReused }: { remembered: Remembered | null; isReused: boolean },
 ): readonly Note[] {
   return [
-    DAILY_LIMIT,
+    terms.dailyMax === null ? DAILY_LIMIT : SIGNED_DAILY_LIMIT,
     ...(terms.endsAt === null ? [NO_END] : []),
     ...(terms.purchaseToken === null ? [] : [PURCHASES]),
     ...(isReused && remembered !== null ? [usedBefore(remembered)] : []),
@@ -160,11 +177,12 @@ function withoutId(rule: Json): Json {
 
 /** All limits of a grant in a few words. */
 function formatTerms(terms: RuleTerms): string {
-  const { recipients, endsAt, purchaseToken } = terms
+  const { recipients, dailyMax, endsAt, purchaseToken } = terms
   const whom =
     recipients === null ? 'anybody' : recipients.length === 1 ? '1 recipient' : `${recipients.length} recipients`
   return [
     `up to ${formatAmount(terms.amountMax)}${unitOf(terms)} in each payment to ${whom}`,
+    ...(dailyMax === null ? [] : [`at most ${formatAmount(dailyMax)}${unitOf(terms)} in 24 hours`]),
     ...(purchaseToken === null ? [] : ['purchases included']),
     endsAt === null ? 'with no end date' : `until ${formatTime(endsAt)}`,
   ].join(', ')
@@ -189,11 +207,12 @@ function isChanged({ seen, before }: Fact): boolean {
 }
 
 function isSame(one: RuleTerms, other: RuleTerms): boolean {
-  const keyOf = ({ chainId, tokens, amountMax, recipients, endsAt, purchaseToken }: RuleTerms): string =>
+  const keyOf = ({ chainId, tokens, amountMax, dailyMax, recipients, endsAt, purchaseToken }: RuleTerms): string =>
     JSON.stringify([
       chainId.toString(),
       tokens.toSorted(),
       amountMax.toString(),
+      dailyMax?.toString() ?? null,
       recipients?.toSorted() ?? null,
       endsAt?.getTime() ?? null,
       purchaseToken,

@@ -9,6 +9,7 @@ import { getGrant } from '../../../server/src/domain/grants/queries.ts'
 import type { Grant, GrantChange } from '../../../server/src/domain/grants/grant.ts'
 import { issueSigningRequest } from '../../../server/src/domain/grants/issue-signing-request.ts'
 import { openGrant } from '../../../server/src/domain/grants/open-grant.ts'
+import { grantIdOf } from '../../../server/src/domain/grants/rule-name.ts'
 import { openReplacement } from '../../../server/src/domain/grants/open-replacement.ts'
 import { submitSignature } from '../../../server/src/domain/grants/submit-signature.ts'
 import { createWallet } from '../../../server/src/domain/wallets/create-wallet.ts'
@@ -141,7 +142,7 @@ export async function changeUnsigned(
 export async function listEnforced(ctx: Context, { wallet }: Owned): Promise<string[]> {
   const slots = await ctx.db.read(listSlots(wallet))
   const rules = await Promise.all(slots.map((slot) => ctx.enclave.readRules(slot)))
-  return rules.flat().map(({ name }) => name)
+  return rules.flat().map(({ name }) => grantIdOf(name))
 }
 
 /** Returns the slot that a grant uses. */

@@ -16,6 +16,7 @@ import { GrantBadge } from './grant-badge.tsx'
 import { GrantProperties } from './grant-properties.tsx'
 import { GrantSentence, toSentenceValues } from './grant-sentence.tsx'
 import { RecipientList } from './recipient-list.tsx'
+import { ChangedTermsNotice } from './signed-terms.tsx'
 import { SigningPanel } from './signing-panel.tsx'
 import { SpentMeter } from './spent-meter.tsx'
 import { type Superseded, useGrantActions } from './use-grant-actions.ts'
@@ -47,6 +48,7 @@ export function GrantDetail({ grant }: { readonly grant: Grant }) {
       </PageHeading>
       {actions.superseded !== null && <SupersededNotice superseded={actions.superseded} />}
       {signature.data?.state === 'active' && grant.state === 'active' && <SignedNotice grant={grant} />}
+      {grant.status === 'active' && <ChangedTermsNotice grant={grant} />}
       {grant.status === 'active' && <PendingReplacementNotice grant={grant} />}
       <section aria-label="Terms" className="grid gap-5 rounded-xl border border-line bg-surface p-5 sm:p-6">
         <h2 className="font-bold">Terms of the grant</h2>

@@ -7,6 +7,7 @@ import { TimeText } from '../../components/time-text.tsx'
 import { formatCreator } from '../../format/grant-state-text.ts'
 import { formatOwnerTitle } from '../../format/owner-text.ts'
 import { WalletRiskBadge } from '../workspace/wallet-text.tsx'
+import { SignedTermsText } from './signed-terms.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
 interface GrantPropertiesProps {
@@ -55,6 +56,11 @@ export function GrantProperties({ grant, wallet }: GrantPropertiesProps) {
         )}
       </DescriptionItem>
       <When name="Signed" at={grant.activated_at} by={grant.activated_by} />
+      {grant.status === 'active' && (
+        <DescriptionItem term="Signature">
+          <SignedTermsText grant={grant} />
+        </DescriptionItem>
+      )}
       <When name="Suspended" at={grant.suspended_at} />
       <When name={grant.replaced_by === null ? 'Revoked' : 'Replaced'} at={grant.revoked_at} />
       {grant.replaces !== null && (

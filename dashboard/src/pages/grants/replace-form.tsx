@@ -18,6 +18,7 @@ import { FormWithSummary } from './form-with-summary.tsx'
 import { GrantSentence, toDraftValues } from './grant-sentence.tsx'
 import { SignatureNote } from './signature-note.tsx'
 import { DraftNotice } from './draft-notice.tsx'
+import { useSignedTerms } from './signed-terms.tsx'
 import { TermsFields } from './terms-fields.tsx'
 import { isFieldError, termsErrors } from './terms-errors.ts'
 import { useDraft } from './use-draft.ts'
@@ -46,8 +47,11 @@ export function ReplaceForm({ grant, recipients, wallet }: ReplaceFormProps) {
   })
   const terms = toTerms(parsed)
   const changes = terms === null ? null : listChanges(grant, terms)
-  // A suspended grant may be replaced with the same terms, because a signed replacement lets the agent pay again.
-  const hasNoChanges = grant.state === 'active' && changes !== null && changes.terms.length === 0
+  const { data: signed } = useSignedTerms(grant)
+  // A suspended grant may be replaced with the same terms, because a signed replacement lets the agent pay again. So may
+  // a grant whose 24-hour limit is not part of the signature yet.
+  const mayStaySame = grant.state !== 'active' || (signed?.state === 'same' && signed.daily_cap_usdc === null)
+  const hasNoChanges = !mayStaySame && changes !== null && changes.terms.length === 0
   const preparation = useAction({
     mutationFn: (next: GrantTerms) => prepareReplacement(slug, grant.id, next),
     onSuccess: async (next) => {

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { SIGNED_TERMS_STATES } from '../../domain/grants/signed-terms-state.ts'
 import { GRANT_STATES } from '../../domain/grants/grant-state.ts'
 import { GrantSchema as PublicGrantSchema } from '../../domain/grants/grant-schema.ts'
 import { GRANT_CHANGES, GRANT_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
@@ -76,6 +77,14 @@ export type GrantState = Grant['state']
 export type GrantTerms = Shape<typeof TermsBody>
 export type SigningRequest = Shape<typeof SigningRequestSchema>
 
+/** What the enclave's record says about the terms of an active grant. */
+const SignedTermsSchema = Type.Object({
+  /** Whether the enclave has exactly the terms that the dashboard shows, so that an owner has signed them. */
+  state: Type.Enum([...SIGNED_TERMS_STATES]),
+  /** The 24-hour limit that the owner signed. Null if the signature covers no such limit. */
+  daily_cap_usdc: orNull(Type.String()),
+})
+
 const grantAnswer = Type.Object({ grant: GrantSchema })
 const THE_OWNER_SIGNS = { notNeeded: 'has no effect before the owner’s passkey signs' } as const
 
@@ -95,6 +104,13 @@ export const GRANT_ROUTES = {
     url: '/console/workspaces/:slug/grants/:id',
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugIdParams, response: { 200: grantAnswer } },
+  },
+  /** Reads the enclave's record of an active grant, and compares it with the terms in the database. */
+  getSignedTerms: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/grants/:id/signed-terms',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, response: { 200: Type.Object({ signed_terms: SignedTermsSchema }) } },
   },
   open: {
     method: 'POST',

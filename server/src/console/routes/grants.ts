@@ -1,9 +1,11 @@
+import { getSignedTerms } from '../../domain/grants/get-signed-terms.ts'
 import { getGrantSummary, listGrantSummaries } from '../../domain/grants/queries.ts'
 import { issueSigningRequest } from '../../domain/grants/issue-signing-request.ts'
 import { openGrant } from '../../domain/grants/open-grant.ts'
 import { openReplacement } from '../../domain/grants/open-replacement.ts'
 import { submitSignature } from '../../domain/grants/submit-signature.ts'
 import { suspendGrant } from '../../domain/grants/suspend-grant.ts'
+import { formatAmount } from '../../values/money.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { GRANT_ROUTES } from '../contract/grants.ts'
@@ -44,6 +46,17 @@ export function addGrantRoutes(http: HttpServer, { ctx }: ConsoleContext): void 
     handler: async (request) => {
       const { workspace, userId } = currentMembership(request)
       return { grant: await showGrant({ workspaceId: workspace.id, grantId: request.params.id, userId }) }
+    },
+  })
+
+  http.route({
+    ...GRANT_ROUTES.getSignedTerms,
+    handler: async (request) => {
+      const { workspace } = currentMembership(request)
+      const asked = { workspaceId: workspace.id, grantId: request.params.id }
+      const { state, dailyCapMicro } = await mapEnclaveErrors(getSignedTerms(ctx, asked))
+      const daily_cap_usdc = dailyCapMicro === null ? null : formatAmount(dailyCapMicro)
+      return { signed_terms: { state, daily_cap_usdc } }
     },
   })
 

@@ -2,6 +2,7 @@ import type { Address } from '../../values/address.ts'
 import type { MicroUsdc } from '../../values/money.ts'
 import { CONTRACTS_MAX, GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX, type GrantPolicy } from './grant.ts'
 import { invalidMember } from '../../values/invalid-request.ts'
+import { CAP_RULE, fitsRuleName } from './rule-name.ts'
 
 /** The limits that a caller requests for a grant. */
 export interface GrantTerms {
@@ -38,6 +39,7 @@ export function checkPolicy(
   if (x402 && !contractAllowlist.includes(usdc)) {
     throw invalidMember('contract_allowlist', `must contain ${usdc}, the contract that purchases are paid with`)
   }
+  if (!fitsRuleName(dailyCapMicro)) throw invalidMember('daily_cap_usdc', CAP_RULE)
   if (expiresAt !== null && expiresAt <= now) throw invalidMember('expires_at', 'must be in the future')
   return {
     maxPerTxMicro,

@@ -6,7 +6,7 @@ import type { WalletSlot } from '../wallets/wallet.ts'
 import type { SignerLease } from '../wallets/with-signer-lease.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange, StoredSigningRequest } from './grant.ts'
-import { rulesOf } from './grant-rules.ts'
+import { rulesAsSigned } from './grant-rules.ts'
 import { checkEnclaveRecord } from './check-enclave-record.ts'
 import { recordChange } from './record-change.ts'
 
@@ -28,7 +28,7 @@ export async function reconcileGrant(
   const grant = await getGrant(ctx, { workspaceId: found.grant.workspaceId, grantId: found.grant.id })
   const signed = findSubmittedRequest(grant, change)
   if (change === 'activate') {
-    await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: rulesOf(ctx, grant) })
+    await checkEnclaveRecord(ctx, { grant, wallet: lease.wallet, slot, rules: rulesAsSigned(ctx, grant, rules) })
   }
   const actor = signed?.submittedBy ?? (change === 'activate' ? OPERATOR : foundBy)
   const signedSince = signed === null ? new Date(0) : issuedAt(signed)

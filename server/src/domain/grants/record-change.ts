@@ -9,6 +9,7 @@ import { recordStatusChange } from './record-status-change.ts'
 import { getGrant } from './queries.ts'
 import type { Grant, GrantChange } from './grant.ts'
 import { grantRevoked } from './grant-problems.ts'
+import { grantIdOf } from './rule-name.ts'
 import { endUnenforced, markActive, markGrantRevoked } from './grants-store.ts'
 
 export interface RecordedChange {
@@ -38,7 +39,7 @@ export async function recordChange(
 ): Promise<Grant> {
   const { workspaceId, id } = grant
   const isActivation = change === 'activate'
-  const enforced = rules.map(({ name }) => name)
+  const enforced = rules.map(({ name }) => grantIdOf(name))
   const activatedBy = actor.kind === 'user' ? actor.id : null
   const moved = await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()

@@ -177,9 +177,9 @@ describe('a grant is the content of a slot', () => {
       })
       assert.deepEqual(
         request?.before?.map(({ name }) => name),
-        ['something else'],
+        ['something else 100'],
       )
-      assert.deepEqual(lines, [{ grant: grant.id, slot: grant.slot, rules: ['something else'] }])
+      assert.deepEqual(lines, [{ grant: grant.id, slot: grant.slot, rules: ['something else 100'] }])
       assert.equal((await signChange(ctx, owned, { grantId: grant.id, change: 'activate' })).status, 'active')
       assert.deepEqual(await listEnforced(ctx, owned), [grant.id])
     })

@@ -111,7 +111,7 @@ async function grant(change: Partial<Terms> = {}) {
   const [slot] = slots
   assert.ok(slot !== undefined)
   const terms: Terms = {
-    grantId: 'grt_1',
+    ruleName: 'grt_1',
     chainId: CHAIN_ID,
     maxPerTxMicro: microUsdc(2_000_000n),
     recipientAllowlist: [PAYEE],

@@ -30,7 +30,7 @@ const expiresAt = new Date('2100-01-01T00:00:00.000Z')
 const usdc = parseAddress(ADDRESS) ?? assert.fail()
 const ids = { address: usdc, enclaveWalletId: WALLET_ID, enclaveOwnersId: OWNERS_ID }
 const terms: Terms = {
-  grantId: 'grt_1',
+  ruleName: 'grt_1',
   chainId: 84532,
   maxPerTxMicro: microUsdc(5n),
   recipientAllowlist: [],

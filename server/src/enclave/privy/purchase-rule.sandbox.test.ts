@@ -103,7 +103,7 @@ async function openGrant(change: Partial<Terms> = {}) {
   assert.ok(slot !== undefined)
   const { privateKey } = slot
   const terms: Terms = {
-    ...{ grantId: 'grt_1', chainId: CHAIN_ID, usdc, contractAllowlist: [usdc], recipientAllowlist: [SELLER] },
+    ...{ ruleName: 'grt_1', chainId: CHAIN_ID, usdc, contractAllowlist: [usdc], recipientAllowlist: [SELLER] },
     ...{ maxPerTxMicro: microUsdc(10_000n), expiresAt: EXPIRES_AT, x402: true },
     ...change,
   }

@@ -5,6 +5,7 @@ import { createSoftwarePasskey } from '../../../../sandbox/src/software-passkey.
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import { GRANT_RECIPIENTS_MAX, PURCHASE_RECIPIENTS_MAX } from '../../domain/grants/grant.ts'
+import { RULE_NAME_CHARS_MAX } from '../rule-name-limit.ts'
 import { buildPayload, formatAssertion } from './request-to-sign.ts'
 import { toRules } from './terms.ts'
 
@@ -23,7 +24,7 @@ describe("an owner's signature fits into the headers that servers accept", () =>
   ] as const) {
     test(`over the longest grant ${what}`, () => {
       const rules = toRules({
-        grantId: `grt_${'0'.repeat(26)}`,
+        ruleName: '0'.repeat(RULE_NAME_CHARS_MAX),
         chainId: 84532,
         maxPerTxMicro: microUsdc(10n ** 21n),
         recipientAllowlist: addresses(recipients),

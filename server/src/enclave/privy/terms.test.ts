@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import { parseAddress, type Address } from '../../values/address.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { SlotRules, Terms } from '../enclave.ts'
+import { RULE_NAME_CHARS_MAX } from '../rule-name-limit.ts'
 import { ALLOWLIST_ENTRIES_MAX, compareWithTerms, sameRules, toRules, type PolicyRule } from './terms.ts'
 
 const USDC = address('0x833589fcd6edb6e08f4c7c32d4f71b54bda02913')
@@ -18,7 +19,7 @@ function address(text: string): Address {
 
 function terms(change: Partial<Terms> = {}): Terms {
   return {
-    grantId: 'grt_1',
+    ruleName: 'grt_1',
     chainId: 8453,
     maxPerTxMicro: microUsdc(5_000_000n),
     recipientAllowlist: [ANN, BOB],
@@ -105,6 +106,8 @@ describe('toRules', () => {
     ['too many recipients', { recipientAllowlist: Array.from({ length: ALLOWLIST_ENTRIES_MAX + 1 }, () => ANN) }],
     ['a cap of zero', { maxPerTxMicro: microUsdc(0n) }],
     ['no chain', { chainId: 0 }],
+    ['no name', { ruleName: '' }],
+    ['a name that is too long', { ruleName: '0'.repeat(RULE_NAME_CHARS_MAX + 1) }],
     ['an expiry that is no time', { expiresAt: new Date(Number.NaN) }],
   ]
   for (const [name, change] of IMPOSSIBLE) {
@@ -254,7 +257,7 @@ describe('compareWithTerms', () => {
 
   it('recognizes the rules of any terms again, in whatever form the enclave returns them, and no other rules', () => {
     const anyTerms = fc.record({
-      grantId: fc.constantFrom('grt_1', 'grt_2'),
+      ruleName: fc.constantFrom('grt_1 1', 'grt_1 2'),
       chainId: fc.constantFrom(1, 8453),
       maxPerTxMicro: fc.bigInt(1n, 3n).map(microUsdc),
       recipientAllowlist: fc.uniqueArray(fc.constantFrom(ANN, BOB)),
@@ -274,7 +277,7 @@ describe('compareWithTerms', () => {
         const rules = toForm(toRules(held), form)
         const isEqual = meaning(held) === meaning(wanted)
         assert.equal(matches(rules, wanted), isEqual)
-        assert.equal(sameRules(rules, toRules(wanted)), isEqual && held.grantId === wanted.grantId)
+        assert.equal(sameRules(rules, toRules(wanted)), isEqual && held.ruleName === wanted.ruleName)
       }),
       { numRuns: 1_000 },
     )

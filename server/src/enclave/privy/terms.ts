@@ -1,6 +1,7 @@
 import type { Policy } from '@privy-io/node'
 import { AUTHORIZATION_PRIMARY_TYPE, AUTHORIZATION_TYPES } from '../../values/transfer-authorization.ts'
 import type { RecordComparison, SlotRules, Terms } from '../enclave.ts'
+import { RULE_NAME_CHARS_MAX } from '../rule-name-limit.ts'
 
 export type PolicyRule = Omit<Policy['rules'][number], 'id'>
 
@@ -28,13 +29,14 @@ type Condition = PolicyRule['conditions'][number]
  * coin, and can sign only EIP-3009 authorizations of the chain's USDC. The expiry is rounded down to the second, so
  * that the policy never expires later than the grant. `compareWithTerms` recognizes the rules again.
  *
- * The rules have the grant's id as their name, so the enclave's record says which grant it enforces, even if two grants
- * differ only in what the enclave cannot enforce (D16).
+ * All rules have the name `terms.ruleName`. The enclave stores the name and does not interpret it. So the enclave's record
+ * says which grant it enforces and what the owner signed beside the rules, even if two grants differ only in what the
+ * enclave cannot enforce (D16, D79).
  * @throws RangeError for terms that the enclave cannot enforce, or that would allow nothing or everything.
  */
 export function toRules(terms: Terms): PolicyRule[] {
   checkTerms(terms)
-  const rule = { name: terms.grantId, action: 'ALLOW' } as const
+  const rule = { name: terms.ruleName, action: 'ALLOW' } as const
   const transfers = { method: 'eth_sendTransaction', conditions: buildTransferConditions(terms) } as const
   const purchases = { method: 'eth_signTypedData_v4', conditions: buildPurchaseConditions(terms) } as const
   return [{ ...rule, ...transfers }, ...(terms.x402 ? [{ ...rule, ...purchases }] : [])]
@@ -97,7 +99,11 @@ function calldata(field: string, operator: 'lte' | 'in', value: string | string[
   return { field_source: 'ethereum_calldata', field, abi: structuredClone(TRANSFER_ABI), operator, value }
 }
 
-function checkTerms({ chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt }: Terms): void {
+function checkTerms(terms: Terms): void {
+  const { ruleName, chainId, maxPerTxMicro, recipientAllowlist, contractAllowlist, expiresAt } = terms
+  if (ruleName === '' || ruleName.length > RULE_NAME_CHARS_MAX) {
+    throw new RangeError(`the name of a rule has 1 to ${RULE_NAME_CHARS_MAX} characters`)
+  }
   if (!Number.isSafeInteger(chainId) || chainId <= 0) throw new RangeError('a policy needs a chain')
   if (maxPerTxMicro <= 0n) throw new RangeError('a policy needs a positive cap')
   if (contractAllowlist.length === 0) throw new RangeError('a policy needs a contract')
