@@ -17,6 +17,7 @@ const SEEDS_OF_OTHERS = 5
 const OTHERS: Readonly<Record<string, Partial<Assumptions>>> = {
   '1 payment of an agent a day': { paymentsPerAgentDay: 1 },
   '50 payments of an agent a day': { paymentsPerAgentDay: 50 },
+  'each payment costs what one of many costs': { gatheredFrom: 0 },
   'workspaces of more equal sizes (exponent 1.3)': { sizeExponent: 1.3 },
   '20 cells, one on each node': { cells: 20 },
   '400 cells': { cells: 400 },

@@ -22,6 +22,11 @@ export interface Assumptions {
   readonly deliveriesPerPayment: number
   /** A wallet has at most 50 agents (`WALLET_SLOTS_MAX`). */
   readonly agentsPerWallet: number
+  /**
+   * From this many payments in a second, a payment costs what it costs with many at once. Nothing was measured between the
+   * two costs.
+   */
+  readonly gatheredFrom: number
   /** How many wallets there are in test mode, as a share of those in live mode. All payments are in live mode. */
   readonly testWallets: number
   readonly processesPerCell: number
@@ -49,6 +54,7 @@ export const ASSUMPTIONS: Assumptions = {
   readsPerPayment: 3,
   deliveriesPerPayment: 2,
   agentsPerWallet: 10,
+  gatheredFrom: 60,
   testWallets: 0.1,
   processesPerCell: 2,
   processorsPerNode: 16,

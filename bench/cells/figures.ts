@@ -192,7 +192,7 @@ export function usesOfCells(cells: readonly Cell[], way: Way, assumptions: Assum
 }
 
 /** The processors that each cell keeps busy in the busiest minute. */
-export function loadsOf(cells: readonly Cell[], assumptions: Assumptions): number[] {
+function loadsOf(cells: readonly Cell[], assumptions: Assumptions): number[] {
   return cells.map((cell) => {
     const { service, database } = loadOfCell(cell, assumptions)
     return service + database

@@ -9,8 +9,6 @@ import { createRandom, drawNormal } from './random.ts'
  */
 export const PLACEMENTS = ['at random', 'largest moved'] as const
 export type Placement = (typeof PLACEMENTS)[number]
-/** From this rate, payments cost what they cost with many at once. Between the two, nothing was measured. */
-const GATHERED_FROM = 60
 /** How many workspaces are moved: about one in a thousand. */
 const MOVED = 1_000
 
@@ -121,11 +119,11 @@ function listLargest(loads: Float64Array, count: number): { readonly index: numb
  */
 export function loadOfPayments(
   paymentsPerDay: number,
-  { peakFactor, readsPerPayment, deliveriesPerPayment }: Assumptions,
+  { peakFactor, readsPerPayment, deliveriesPerPayment, gatheredFrom }: Assumptions,
 ): CellLoad {
   const perSecond = (paymentsPerDay / SECONDS_PER_DAY) * peakFactor
   const { read, delivery } = MEASURED
-  const payment = perSecond < GATHERED_FROM ? MEASURED.payment : MEASURED.gatheredPayment
+  const payment = perSecond < gatheredFrom ? MEASURED.payment : MEASURED.gatheredPayment
   const loadOf = (part: 'serviceUs' | 'databaseUs'): number =>
     (perSecond * (payment[part] + readsPerPayment * read[part] + deliveriesPerPayment * delivery[part])) / 1e6
   return { service: loadOf('serviceUs'), database: loadOf('databaseUs') }
