@@ -20,6 +20,7 @@ import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
+import { formatRuleName } from '../grants/rule-name.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { getWalletRecord } from '../owners/get-wallet-record.ts'
 import { signWalletRecord } from '../owners/sign-wallet-record.ts'
@@ -86,8 +87,9 @@ describe('the signatures of owners', () => {
     assert.equal(await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures'), 8)
     const kept = await read(owned)
     const signed = kept.map((row) => JSON.parse(verifyOffline(row).toString()) as SignedRequest)
+    const nameOf = (grant: Grant) => formatRuleName({ ...grant, grantId: grant.id })
     const rules = signed.map(({ body }) => body?.rules?.map(({ name }) => name))
-    assert.deepEqual([rules[0], rules[1], rules[8]], [[old.id], [next.id], []])
+    assert.deepEqual([rules[0], rules[1], rules[8]], [[nameOf(old)], [nameOf(next)], []])
     assert.ok(JSON.stringify(signed[2]).includes(next.id) && JSON.stringify(signed[3]).includes(stopId))
     assert.ok(JSON.stringify(signed[4]).includes(paymentId) && JSON.stringify(signed[6]).includes(wallet.address))
     const keys = [owned.owner.publicKeySpki, second.publicKeySpki]
