@@ -33,6 +33,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/upgrades',
       'operate/several-processes',
       'operate/database-servers',
+      'operate/citus',
       'operate/signer-page',
     ],
   },
