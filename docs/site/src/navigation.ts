@@ -36,6 +36,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
       'operate/database-servers',
       'operate/growing',
       'operate/hundred-cells',
+      'operate/citus',
       'operate/signer-page',
     ],
   },

@@ -53,12 +53,22 @@ export function isRejectedValue(error: unknown): boolean {
 
 /** Returns whether a statement failed because it violated this unique index. */
 export function violatesUnique(error: unknown, index: string): boolean {
-  return error instanceof DatabaseError && error.code === UNIQUE_VIOLATION && error.constraint === index
+  return violates(error, UNIQUE_VIOLATION, index)
 }
 
 /** Returns whether a statement failed because it violated this check constraint. */
 export function violatesCheck(error: unknown, constraint: string): boolean {
-  return error instanceof DatabaseError && error.code === CHECK_VIOLATION && error.constraint === constraint
+  return violates(error, CHECK_VIOLATION, constraint)
+}
+
+/**
+ * Citus names the constraint of a table on a worker in the message only, possibly with the number of the shard. And if
+ * the coordinator copies the rows to the worker, the error has another code.
+ */
+function violates(error: unknown, code: string, constraint: string): boolean {
+  if (!(error instanceof DatabaseError)) return false
+  if (error.constraint !== undefined) return error.code === code && error.constraint === constraint
+  return new RegExp(`constraint "${constraint}(?:_\\d+)?"`).test(error.message)
 }
 
 /**

@@ -29,6 +29,7 @@ const CREATED_MEANWHILE: readonly (string | undefined)[] = ['23505', '42710', '4
  * back, or it runs without a transaction and is written so that it can be repeated.
  */
 const LOCKED_OUT: readonly (string | undefined)[] = ['40P01', '55P03']
+const LOCK_LEDGER = 'lock table schema_migrations in exclusive mode'
 
 export interface MigrateOptions {
   readonly logger?: Pick<Logger, 'warn'>
@@ -102,7 +103,7 @@ async function applyOnce(
   await client.query('begin')
   try {
     await client.query(`set local lock_timeout = ${LEDGER_TIMEOUT_MS}`)
-    await client.query('lock table schema_migrations in exclusive mode')
+    await client.query(LOCK_LEDGER)
     if (!isApplied(await readLedger(client), migration)) {
       await client.query(`set local lock_timeout = ${tableTimeoutMs}`)
       if (migration.isTransaction) for (const statement of migration.statements) await client.query(statement)
@@ -127,6 +128,9 @@ async function applyOnce(
  */
 async function runBeside(client: pg.Client, databaseUrl: string, statements: readonly string[]): Promise<void> {
   await client.query('set local idle_in_transaction_session_timeout = 0')
+  // Building an index waits until no other session has an older snapshot. On Citus, the worker keeps the snapshot of the
+  // last query of a transaction until the next command. This command changes nothing else.
+  await client.query(LOCK_LEDGER)
   const beside = await connect(databaseUrl)
   try {
     await runWithoutTransaction(beside, statements)

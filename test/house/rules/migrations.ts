@@ -19,7 +19,7 @@ const INDEX_PATTERN =
   /\bcreate\s+(?:unique\s+)?index\s+(?<how>concurrently\s+if\s+not\s+exists\s+)?\w+\s+on\s+(?<table>\w+)/gi
 
 /** The last migration that was released before the service ran on Citus, which no migration needs to change there. */
-const LAST_BEFORE_CITUS = '0019'
+export const LAST_BEFORE_CITUS = '0019'
 const ALTER_PATTERN = /\balter\s+table\b[^;]*/gi
 const QUOTED = /'[^']*'/g
 const INNERMOST_PARENTHESES = /\([^()]*\)/g

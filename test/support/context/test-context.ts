@@ -50,6 +50,7 @@ export async function openTestContext(change: (config: Config) => Config = (conf
     LIVE_RPC_URLS: live.url,
     WALLET_SLOTS: String(FEW_SLOTS),
     LOG_LEVEL: 'silent',
+    ...database.settings,
   }
   const config = change(readConfig(settings))
   const clock = createClock()

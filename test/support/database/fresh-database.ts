@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { migrate } from '../../../server/src/db/migrate.ts'
 import { createClock } from '../../../server/src/lib/clock.ts'
+import { createCitusCell } from './citus-cell.ts'
 import { runUnlimited } from './read-rows.ts'
 import { findTestServer, runOnServer, withServerLock } from './test-server.ts'
 
@@ -11,6 +12,8 @@ const MIGRATIONS_FOLDER = new URL('../../../server/migrations/', import.meta.url
  * schema only. The databases of sandboxes use `public`.
  */
 export const SCHEMA = 'cell'
+/** Whether the databases are cells on Citus. */
+export const ON_CITUS = process.env['BURSAR_TEST_CITUS'] === 'yes'
 /**
  * The template's name contains a hash of the migrations, because a PostgreSQL server that earlier runs have used may
  * still have a template with older migrations.
@@ -24,6 +27,8 @@ const TEMPLATE_LOCK = 7_301_946
 
 export interface FreshDatabase {
   readonly url: string
+  /** The settings with which the service uses such a database. */
+  readonly settings: Readonly<Record<string, string>>
   drop(): Promise<void>
 }
 
@@ -31,9 +36,13 @@ let templateMade: Promise<void> | undefined
 
 /**
  * Creates a database for a test file. The database is a copy of a template, which the first test file of the run
- * creates by applying all migrations. With `empty`, the database contains nothing.
+ * creates by applying all migrations. With `empty`, the database contains nothing. If the tests run on Citus
+ * (`scripts/citus.ts`), which does not distribute copies, it is a new cell.
  */
 export async function createFreshDatabase({ empty = false } = {}): Promise<FreshDatabase> {
+  if (ON_CITUS) {
+    return { ...(await createCitusCell({ empty })), settings: { PLAN_CACHE_MODE: 'auto' } }
+  }
   const name = `test_${randomBytes(8).toString('hex')}`
   templateMade ??= withServerLock(TEMPLATE_LOCK, makeTemplate)
   await templateMade
@@ -43,6 +52,7 @@ export async function createFreshDatabase({ empty = false } = {}): Promise<Fresh
   if (!empty) await useSchema(name)
   return {
     url: databaseUrl(name),
+    settings: {},
     drop: async () => void (await runOnServer(`drop database ${name} with (force)`)),
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { expectPayment, expectRefusal } from '../../../../test/support/context/expect-outcome.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
+import { ON_CITUS } from '../../../../test/support/database/fresh-database.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { paymentRequest, seed, seedGrant, seedWallet } from '../../../../test/support/context/seed.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
@@ -67,7 +68,8 @@ describe('createPayment', () => {
     assert.deepEqual(countKinds(outcomes), { created: 7, daily_cap_exceeded: 43 })
   })
 
-  test('the cap is not exceeded if the database’s default isolation level is stricter', async () => {
+  const skip = ON_CITUS && 'the cells of Citus share one database, which this test changes'
+  test('the cap is not exceeded if the database’s default isolation level is stricter', { skip }, async () => {
     const { pathname } = new URL(given.config.database.url)
     const setting = `alter database ${pathname.slice(1)} set default_transaction_isolation`
     await readRows(given.context.db, `${setting} = 'repeatable read'`)
