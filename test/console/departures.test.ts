@@ -52,6 +52,7 @@ const TABLES: Readonly<Record<string, Make | string>> = {
   recovery_codes: KEPT_BY_PERSON,
   wallet_passkeys:
     'sign only what the service asks for, and it asks only members; owners are removed on the wallet’s page',
+  owner_signatures: 'prove what an owner allowed, and nobody can use them again',
   stops: 'say who stopped agents, and end when an owner of the wallets resumes them',
   purchases: 'store the hash of a request, which gives no access',
   moved_credentials: 'give no access: they say that a workspace was moved to another cell',
