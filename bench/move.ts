@@ -68,7 +68,7 @@ async function measureMove(payments: number): Promise<void> {
       `select count(*) filter (where table_name = 'payments')::int4 as payments, count(*)::int4 as rows,
         round(sum(octet_length(content::text)) / 1e6)::int4 as mb from moved_rows`,
     ])
-    say(`# ${moved?.['payments']} payments, ${moved?.['rows']} rows, ${moved?.['mb']} MB`)
+    say(`# ${Number(moved?.['payments'])} payments, ${Number(moved?.['rows'])} rows, ${Number(moved?.['mb'])} MB`)
     for (const [index, { step, ms }] of times.entries()) {
       say(`${((ms - (times[Math.max(0, index - 1)]?.ms ?? ms)) / 1_000).toFixed(1)} s until ${step}`)
     }

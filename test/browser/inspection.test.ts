@@ -85,7 +85,7 @@ describe('the inspection of a page', () => {
     assert.match(cause.stack ?? '', /a timeout.*\/start "Hello"\nHello\s+Try again later\.\n/s)
     assert.match(
       cause.stack ?? '',
-      /without a response: GET \/silent\n.*failed: .*GET \/broken 503.*\nFaults: .*no good/,
+      /without a response: GET \/silent\n.*failed: .*GET \/broken 503.*\nWindows that pages have opened: none\nFaults: .*no good/,
     )
   })
 })

@@ -52,6 +52,7 @@ const TABLES: Readonly<Record<string, Make | string>> = {
   ceremonies: 'are counted below, because each needs its own browser',
   recovery_codes: OF_THE_PERSON,
   purchases: 'store the hash of a request, which gives no access',
+  moved_credentials: 'give no access: they say that a workspace was moved to another cell',
 }
 
 /** A restored database contains credentials that were revoked or used up since the backup was made (D96a). */
