@@ -60,6 +60,7 @@ describe('authenticateToken', () => {
       name: workspace.name,
       plan: 'developer',
       createdBy: null,
+      movingSince: null,
     })
     assert.equal(found.hasScope, true)
   })

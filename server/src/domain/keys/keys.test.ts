@@ -37,7 +37,13 @@ describe('API keys', () => {
     const holder = await authenticate(secret)
     assert.equal(holder?.key.mode, 'live')
     assert.equal(holder.key.workspaceId, workspace.id)
-    assert.deepEqual(holder.workspace, { slug: workspace.slug, name: 'Keys', plan: 'pro', createdBy: null })
+    assert.deepEqual(holder.workspace, {
+      slug: workspace.slug,
+      name: 'Keys',
+      plan: 'pro',
+      createdBy: null,
+      movingSince: null,
+    })
     assert.equal(holder.rate.remaining, 59)
     assert.equal((await authenticate(secret))?.rate.remaining, 58)
   })
