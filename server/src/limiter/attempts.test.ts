@@ -23,6 +23,7 @@ test('the limits are those of D33', () => {
     dashboard: { limit: 300, windowMs: 60_000 },
     faucet: { limit: 10, windowMs: 3_600_000 },
     wallet_creation: { limit: 10, windowMs: 3_600_000 },
+    log: { limit: 600, windowMs: 60_000 },
   })
 })
 
