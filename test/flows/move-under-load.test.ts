@@ -84,14 +84,18 @@ describe('a workspace that moves while it is used', () => {
     assert.equal(await countPayments('public', workspaceId), reserved, 'a request that is refused reserves nothing')
     assert.equal((await pay(fixture, neighbor)).status, 201, 'the neighbor pays')
     await hold.release()
-    const sent = await sending
-    assert.equal(sent.status, 201, sent.text)
-    paid.push(sent.body.payment)
+    // If everything is slow, the old cell has stopped waiting for the enclave. A repetition in the new cell then finds the
+    // payment.
+    const { status, text } = await sending
+    assert.ok(status === 201 || text.includes('"privy_call_failed"'), text)
     assert.equal((await buying).delivery, 'delivered')
 
     const { exitCode, output } = await moving
     assert.equal(exitCode, 0, output)
     receiver.reply(200)
+    const sent = await pay(fixture, payer, { ...order, baseUrl: other.baseUrl })
+    assert.equal(sent.status, 201, sent.text)
+    paid.push(sent.body.payment)
     await clients
     await Promise.all(keys.map((_, index) => payAsClient(index)))
     assert.equal(seen.moved, CLIENTS, 'each client is sent to the other cell once')

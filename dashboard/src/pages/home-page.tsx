@@ -7,7 +7,7 @@ import { useSession } from '../components/session-context.ts'
 import { readLastSlug } from '../navigation/last-visit.ts'
 import { ROLE_TEXTS } from '../format/roles.ts'
 import { CreateWorkspaceForm } from './create-workspace-form.tsx'
-import { MovedNotice } from './workspace/missing-workspace.tsx'
+import { MovedNotice } from './moved-notice.tsx'
 
 export function HomePage() {
   const { workspaces } = useSession()

@@ -4,7 +4,6 @@ import { workspaceQuery } from '../../api/queries.ts'
 import { ButtonLink } from '../../components/button-link.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
 import { Loading } from '../../components/loading.tsx'
-import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { NotFoundPage } from '../not-found-page.tsx'
 
@@ -36,20 +35,6 @@ export function MissingWorkspace({ slug, formerName }: MissingWorkspaceProps) {
     )
   }
   return formerName === null ? <NotFoundPage /> : <FormerMemberPage name={formerName} />
-}
-
-/** Says that a workspace was moved, if the server says so. Otherwise shows nothing. */
-export function MovedNotice({ slug }: { readonly slug: string }) {
-  const { error } = useQuery({ ...workspaceQuery(slug), staleTime: 0 })
-  if (!hasCode(error, 'workspace_moved')) return null
-  return (
-    <Notice tone="warning">
-      <p>
-        The workspace <bdi>{slug}</bdi> was moved to other servers. Ask the server operator for its new address, and
-        sign in there.
-      </p>
-    </Notice>
-  )
 }
 
 /** Shown to a user who has just left the workspace or was removed. */
