@@ -227,13 +227,14 @@ export async function takeOutRows(
 export async function sendRows(from: pg.Client, to: pg.Client, moveId: string): Promise<void> {
   let after = { table: '', number: '0' }
   for (;;) {
+    // `summed.number` is the number. An `order by number` would mean the text in the result, and sort 100 before 11.
     const { rows } = await from.query<{ table: string; number: string; content: string }>(
       `select "table", number::text, content from (
           select *, sum(octet_length(content)) over (order by "table", number) - octet_length(content) as before from (
             select table_name as "table", number, content::text as content from moved_rows
             where move_id = $1 and (table_name, number) > ($2, $3::bigint) order by table_name, number limit $4
           ) next
-        ) summed where before < $5 order by "table", number`,
+        ) summed where before < $5 order by summed."table", summed.number`,
       [moveId, after.table, after.number, BATCH_ROWS, BATCH_BYTES],
     )
     const last = rows.at(-1)

@@ -85,6 +85,19 @@ describe('moving a workspace to another cell', () => {
     assert.equal(expectPayment(payment, 'replayed').idempotencyKey, 'first')
   })
 
+  test('moves more rows than it sends at once', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    await readRows(
+      old.context.db,
+      `insert into recipients (workspace_id, mode, address, label, created_at)
+      select $1, 'test', '0x' || lpad(to_hex(n), 40, '0'), 'one of many', $2 from generate_series(1, 1200) n`,
+      [seeded.workspace.id, old.clock.now()],
+    )
+    const before = await readWorkspaceRows(old, seeded.workspace.id)
+    await move(seeded)
+    assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
+  })
+
   test('its people and invitations learn where it is, and nobody else', async () => {
     const { seeded, userId, invitation } = await seedMovableWorkspace(old.context)
     const { slug, id } = seeded.workspace
