@@ -17,6 +17,20 @@ const CELL = 'eu2'
 const CLIENTS = 6
 /** How many payments each client makes before the move. */
 const EARLIER = 2
+/** How many failed payments the workspace has besides, each with an event, so that the rows are sent in many batches. */
+const FAILED = 5_000
+/** Inserts `$2` failed payments, copied from one of the workspace `$1`, and an event for each. */
+const ADD_FAILED = [
+  `insert into public.payments select r.* from (select p from public.payments p where workspace_id = $1 limit 1) s,
+    generate_series(1, $2::int4) n, jsonb_populate_record(null::public.payments, to_jsonb(s.p) || jsonb_build_object(
+      'id', 'pay_' || lpad(n::text, 26, '0'), 'idempotency_key', 'earlier ' || n, 'status', 'failed',
+      'failure_code', 'enclave_refused', 'settled_at', (s.p).created_at, 'attempt_until', null, 'tx_hash', null,
+      'mined_block', null, 'mined_block_hash', null, 'log_index', null, 'user_operation_hash', null,
+      'enclave_transaction_id', null, 'sender_nonce', null)) r`,
+  `insert into public.events (workspace_id, id, mode, type, created_at, data, data_text)
+    select $1, 'evt_' || lpad(n::text, 26, '0'), 'test', 'inbound.received', now(), '{}', '{}'
+    from generate_series(1, $2::int4) n`,
+]
 const PRICE_USDC = '0.01'
 const PRICE_MICRO = 10_000n
 
@@ -57,6 +71,9 @@ describe('a workspace that moves while it is used', () => {
     const bases = keys.map(() => fixture.baseUrl)
     const payAsClient = async (index: number) => paid.push(await payThrough(bases, index))
     for (let round = 0; round < EARLIER; round += 1) await Promise.all(keys.map((_, index) => payAsClient(index)))
+
+    const [workspace] = await fixture.query('select id from workspaces where slug = $1', [payer.slug])
+    for (const statement of ADD_FAILED) await fixture.query(statement, [workspace?.['id'], FAILED])
 
     const unpaid = await createResource(fixture, { price_usdc: PRICE_USDC, faults: ['handler_fails'] })
     const pending = await buy(unpaid.url, fixture.baseUrl)
@@ -114,6 +131,8 @@ describe('a workspace that moves while it is used', () => {
       [workspaceId],
     )
     assert.equal(stored.length, paid.length + 1)
+    const failed = `select 1 from ${CELL}.payments where workspace_id = $1 and status = 'failed'`
+    assert.equal((await fixture.query(failed, [workspaceId])).length, FAILED)
     const known = new Set(stored.map(({ id }) => id))
     assert.ok(paid.every(({ id }) => known.has(id)))
     const transfers = await fixture.chains.test.listTransfers(payer.wallet)
