@@ -41,7 +41,7 @@ export function selectSignatures(
   const before = signatures
     .filter(isProvable)
     .filter((one) => precedes(momentOf(one), decision))
-    .toSorted((one, other) => (precedes(momentOf(one), momentOf(other)) ? -1 : 1))
+    .toSorted(compareSignatures)
   const ofKind = (kind: StoredSignature['kind'], subject: string): LoggedSignature[] =>
     before.filter(({ signature }) => signature.kind === kind && signature.subject === subject)
 
@@ -68,9 +68,16 @@ function names({ kind, statement }: StoredSignature, grantId: string): boolean {
   return grants.some(({ id }) => id === grantId)
 }
 
+/** Returns whether one moment is not after another. One transaction has one time, so equal times say nothing. */
 function precedes(one: Moment, other: Moment): boolean {
   if (one.leaf !== null && other.leaf !== null) return isBefore(one.leaf, other.leaf)
-  return one.at < other.at
+  return one.at <= other.at
+}
+
+function compareSignatures(one: LoggedSignature, other: LoggedSignature): number {
+  if (one.leaf !== null && other.leaf !== null) return isBefore(one.leaf, other.leaf) ? -1 : 1
+  if (one.leaf !== null || other.leaf !== null) return one.leaf === null ? -1 : 1
+  return one.signature.receivedAt.getTime() - other.signature.receivedAt.getTime()
 }
 
 function momentOf({ signature, leaf }: LoggedSignature): Moment {
