@@ -113,7 +113,7 @@ export class Payments {
    * @example
    * ```ts
    * const evidence = await bursar.payments.evidence('pay_01JZ3Q8V6T9X2M4N5P7R8S9T0V')
-   * await writeFile('evidence.json', evidence)
+   * await store.set('evidence.json', evidence)
    * ```
    */
   evidence(id: string, options?: CallOptions): Result<string> {

@@ -206,7 +206,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
         tags: ['Payments'],
         params: PathId,
         response: { 200: Type.Ref('Evidence') },
-        errors: ['not_found', 'evidence_not_ready', 'evidence_unavailable'],
+        errors: ['not_found', 'agent_not_authorized', 'evidence_not_ready', 'evidence_unavailable'],
       },
     },
     async (request, reply) => {

@@ -230,13 +230,14 @@ describe('evidence of a payment', () => {
     assert.equal(openEvidence(text).format, 'bursar-evidence/1')
     const refused = { status: 404, type: 'not_found', message: 'No payment has this id in this workspace and mode.' }
     for (const other of [
-      { ...place, id, boundAgentId: 'another' },
       { ...place, id: 'pay_x', boundAgentId: null },
       { ...place, mode: 'live', id, boundAgentId: null },
       { ...place, workspaceId: stranger.workspaceId, id, boundAgentId: null },
     ] as const) {
       await assert.rejects(getEvidence(ctx, other), refused)
     }
+    const notOwn = { status: 403, code: 'agent_not_authorized' }
+    await assert.rejects(getEvidence(ctx, { ...place, id, boundAgentId: 'another' }), notOwn)
   })
 
   test('leaves out a signature that is lost, with its leaf', async () => {

@@ -1,8 +1,8 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import type { Mode } from '../../values/mode.ts'
-import { problem, type Problem } from '../../values/problem.ts'
+import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
+import { getPayment } from '../payments/get-payment.ts'
 import { collectEvidence, type Collected, type NotReady, type Unavailable } from './collect-evidence.ts'
 import { DOES_NOT_PROVE, EVIDENCE_FORMAT } from './evidence-format.ts'
 import { compareLeaves, formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
@@ -19,7 +19,7 @@ export type EvidenceContext = Pick<Context, 'db' | 'clock' | 'transparencyLog'>
  * Returns the file that proves who allowed a payment (D81), in canonical JSON. `docs/evidence.md` specifies it. The file
  * of a payment changes only if its log has grown, or its grant is revoked.
  *
- * Errors: 404; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for the log, and while somebody
+ * Errors: 404; 403 `agent_not_authorized`; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for the log, and while somebody
  * might use a signature again; 409 `evidence_unavailable` if the payment was not logged.
  */
 export async function getEvidence(
@@ -38,7 +38,7 @@ export async function getEvidence(
   },
 ): Promise<string> {
   const payment = await getPayment(ctx, { workspaceId, mode, id })
-  if (boundAgentId !== null && payment.agentId !== boundAgentId) throw paymentNotFound()
+  if (boundAgentId !== null && payment.agentId !== boundAgentId) throw ofAnotherAgent()
   const logs = await openLogs(ctx)
   const [collected] = logs === null ? [] : await collectEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
@@ -76,5 +76,11 @@ function toProblem({ clock }: Pick<Context, 'clock'>, why: NotReady | Unavailabl
   return problem('evidence_not_ready', {
     details: { reason: why.reason, retry_at: retryAt?.toISOString() ?? null },
     retryAfterSeconds: Math.max(RETRY_SECONDS, retryAt === null ? 0 : Math.ceil((retryAt.getTime() - now) / 1_000)),
+  })
+}
+
+function ofAnotherAgent(): Problem {
+  return new Problem('forbidden', 'This credential may only prove payments of its own agent; GET /v1/me returns it.', {
+    code: 'agent_not_authorized',
   })
 }
