@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
-import { idBoundary } from '../../values/ids.ts'
+import { parseJson } from '../../lib/parse-json.ts'
+import { idBoundary, timeOfId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import {
@@ -20,8 +21,8 @@ import {
   type GrantEntry,
   type StopLookup,
 } from './evidence-store.ts'
-import { findLoggedLeaves, isBefore, LeafIndex, type LoggedLeaf, type OpenLogs } from './logged-leaves.ts'
-import { selectSignatures, type LoggedSignature } from './select-signatures.ts'
+import { findLoggedLeaves, isBefore, LeafIndex, type LoggedLeaf, type OpenLogs } from './open-logs.ts'
+import { findSuspension, selectSignatures, type SignatureWithLeaf } from './select-signatures.ts'
 
 /** The parts of a payment that evidence needs beside its leaves. */
 export type ProvenPayment = Pick<
@@ -53,7 +54,7 @@ export interface Collected {
   /** The leaves that other payments under the same authority need too. */
   readonly sharedLeaves: readonly LeafWithTexts[]
   /** In the order in which the service received them. */
-  readonly signatures: readonly LoggedSignature[]
+  readonly signatures: readonly SignatureWithLeaf[]
 }
 
 /** Why there is no evidence yet: the payment is pending, its leaves are not made yet, or a signature is still usable. */
@@ -88,7 +89,7 @@ const CLOCKS_APART_MS = 60_000
  * Collects the leaves and the signatures that prove who allowed these payments of one workspace and mode. The number of
  * statements does not depend on the number of payments. Returns the results in the order of the payments.
  */
-export async function collectEvidence(
+export async function readEvidence(
   ctx: Pick<Context, 'db'>,
   logs: OpenLogs,
   {
@@ -120,25 +121,29 @@ export async function collectEvidence(
   })
   const resumptions = await findResumptions(ctx, logs, { ...place, payments, entries })
   const logged = [...signatures.map((signature) => toLogged(signature, found)), ...resumptions]
-  const given = { mode, oldestQueued, entries, found, signatures: logged }
+  const given = { mode, openedAt: logs.openedAt, oldestQueued, entries, found, signatures: logged }
   return payments.map((payment) => collectOf(payment, given))
 }
 
 interface Given {
   readonly mode: Mode
+  readonly openedAt: Date
   readonly oldestQueued: Date | null
   readonly entries: readonly GrantEntry[]
   readonly found: LeafIndex
-  readonly signatures: readonly LoggedSignature[]
+  readonly signatures: readonly SignatureWithLeaf[]
 }
 
 function collectOf(payment: ProvenPayment, given: Given): Collected | NotReady | Unavailable {
   const own = findOwnLeaves(payment, given)
   if ('kind' in own) return own
   const [decided] = own
-  const aboutGrant = payment.grantId === null ? [] : findGrantLeaves(payment, decided, given)
-  const suspension = aboutGrant.find(({ entry }) => isSuspension(entry))?.leaf ?? null
-  const signatures = selectSignatures(payment, { decided, suspension, signatures: given.signatures })
+  const { grantId } = payment
+  const logged = grantId === null ? [] : findGrantLeaves(payment, given)
+  if (logged === null) return BEHIND
+  const { leaves: aboutGrant, resumed } =
+    grantId === null ? { leaves: [], resumed: null } : selectGrantLeaves(logged, { ...given, grantId, decided })
+  const signatures = selectSignatures(payment, { decided, resumed, signatures: given.signatures })
   const sharedLeaves = [
     ...aboutGrant.map(({ entry, leaf }) => ({ ...leaf, texts: { details: canonicalJson(entry.details) } })),
     ...signatures.flatMap(({ leaf }) => (leaf === null ? [] : [{ ...leaf, texts: {} }])),
@@ -186,7 +191,7 @@ function isQueued(at: Date, oldestQueued: Date | null): boolean {
 
 /** Returns the type in the leaf itself. It is `unavailable` if the change could not be read. */
 function typeOf({ content }: LoggedLeaf): unknown {
-  const { type } = JSON.parse(content) as { readonly type: unknown }
+  const { type } = parseJson(content) as { readonly type: unknown }
   return type
 }
 
@@ -195,19 +200,35 @@ interface AboutGrant {
   readonly leaf: LoggedLeaf
 }
 
-/** Finds the activation of a payment's grant, what suspended the grant last between it and the payment, and its end. */
-function findGrantLeaves(payment: ProvenPayment, decided: LoggedLeaf, { mode, entries, found }: Given): AboutGrant[] {
-  const logged = entries.flatMap((entry): AboutGrant[] => {
-    const leaf = concerns(entry, { ...payment, mode }) ? found.find('audit', entry.id) : null
-    return leaf === null || typeOf(leaf) !== 'audit' ? [] : [{ entry, leaf }]
-  })
-  const activation = logged.find(({ entry }) => entry.action === 'grant.activated') ?? null
-  const end = logged.find(({ entry }) => entry.action === 'grant.revoked') ?? null
-  const suspension = logged
-    .filter(({ entry }) => isSuspension(entry))
-    .filter(({ leaf }) => isBefore(leaf, decided) && (activation === null || isBefore(activation.leaf, leaf)))
-    .reduce<AboutGrant | null>((last, next) => (last === null || isBefore(last.leaf, next.leaf) ? next : last), null)
-  return [activation, suspension, end].filter((one) => one !== null)
+/**
+ * Finds the entries about the grant of a payment, with their leaves. Those that were made after the logs were opened do
+ * not exist for the evidence. Returns null if one of the others waits for its leaf.
+ */
+function findGrantLeaves(payment: ProvenPayment, { mode, openedAt, oldestQueued, entries, found }: Given) {
+  const concerned = entries.filter((entry) => concerns(entry, { ...payment, mode }))
+  const logged: AboutGrant[] = []
+  for (const entry of concerned) {
+    const at = timeOfId('auditEntry', entry.id)
+    const leaf = found.find('audit', entry.id)
+    if (leaf === null && at <= openedAt && isQueued(at, oldestQueued)) return null
+    if (leaf !== null && typeOf(leaf) === 'audit') logged.push({ entry, leaf })
+  }
+  return logged
+}
+
+/** Selects the activation of a payment's grant, what suspended it last between that and the payment, and its end. */
+function selectGrantLeaves(
+  logged: readonly AboutGrant[],
+  { grantId, decided, signatures }: { grantId: string; decided: LoggedLeaf; signatures: Given['signatures'] },
+): { readonly leaves: readonly AboutGrant[]; readonly resumed: SignatureWithLeaf | null } {
+  const activation = logged.find(({ entry }) => entry.action === 'grant.activated')
+  const end = logged.find(({ entry }) => entry.action === 'grant.revoked')
+  const suspensions = logged
+    .filter(({ entry, leaf }) => isSuspension(entry) && (activation === undefined || isBefore(activation.leaf, leaf)))
+    .map(({ leaf }) => leaf)
+  const found = findSuspension(grantId, { decided, suspensions, signatures })
+  const suspension = logged.find(({ leaf }) => leaf === found?.suspended)
+  return { leaves: [activation, suspension, end].filter((one) => one !== undefined), resumed: found?.resumed ?? null }
 }
 
 function isSuspension({ action }: GrantEntry): boolean {
@@ -238,7 +259,7 @@ async function findResumptions(
     readonly payments: readonly ProvenPayment[]
     readonly entries: readonly GrantEntry[]
   },
-): Promise<LoggedSignature[]> {
+): Promise<SignatureWithLeaf[]> {
   const lookups = payments.flatMap(({ grantId, ...payment }) => {
     if (grantId === null) return []
     const suspensions = entries.filter((entry) => isSuspension(entry) && concerns(entry, { ...payment, grantId, mode }))
@@ -256,7 +277,7 @@ function withGrant(lookup: ResumptionLookup): ResumptionLookup[] {
   return [lookup, { ...lookup, subject: lookup.grantId }]
 }
 
-function toLogged(signature: StoredSignature, found: LeafIndex): LoggedSignature {
+function toLogged(signature: StoredSignature, found: LeafIndex): SignatureWithLeaf {
   return { signature, leaf: found.find('signature', formatSignatureSubject(signature)) }
 }
 
