@@ -4,6 +4,7 @@ import { expect, readAddress, readInteger, readList, readMembers, readText, unkn
 /** A suspended grant that is to allow payments again, with the limits that its owner signed before. */
 export interface ResumedGrant {
   readonly id: string
+  readonly suspendedAt: Date
   readonly agentId: string
   /** In lower case. */
   readonly wallet: string
@@ -74,10 +75,10 @@ function decodeGrant(value: Json): ResumedGrant {
   const { recipients, x402: hasPurchases } = grant
   if (recipients !== null && !isCount(recipients)) throw unknown('the recipients of a grant')
   if (typeof hasPurchases !== 'boolean') throw unknown('the purchases of a grant')
-  readTime(grant['suspended_at'], 'the time of a suspension')
   if (!HASH_PATTERN.test(readText(grant['terms_sha256'], 'the terms of a grant'))) throw unknown('the terms of a grant')
   return {
     id: readText(grant['id'], 'the id of a grant'),
+    suspendedAt: readTime(grant['suspended_at'], 'the time of a suspension'),
     agentId: readText(grant['agent_id'], 'an agent'),
     wallet: readAddress(grant['wallet'], 'the wallet of a grant'),
     amountMax: readInteger(grant['max_per_tx_micro'], 'the amount of a grant'),
