@@ -1,6 +1,5 @@
 """Answers whether the owner signed, whether the payment is within the limits, and whether it happened on the chain."""
 
-from dataclasses import dataclass
 from hashlib import sha256
 
 import canonical_json
@@ -9,13 +8,11 @@ from chain import check_chain
 from forms import as_time, base64url
 
 YES, NO, NOT_CHECKED = "yes", "no", "not checked"
-
-
-@dataclass
-class Result:
-    payment: str
-    # To each question, the answer and a reason.
-    answers: dict
+QUESTIONS = {
+    "owner_signed": "owner signed",
+    "within_limits": "within the signed limits",
+    "on_chain": "happened on the chain",
+}
 
 
 class Answer(Exception):
@@ -44,7 +41,7 @@ def skip_if(condition, reason):
 
 
 def answer(payment, owner_keys, rpc):
-    decided = payment.decided.values
+    """Returns the answers to the three questions, and a reason for each."""
     signed = read_signed(payment.authority)
     needed = [payment.authority]
     is_strange = owner_keys and payment.authority is not None and not are_by_owner(needed, payment, owner_keys)
@@ -53,7 +50,12 @@ def answer(payment, owner_keys, rpc):
         "within_limits": ask(is_within_limits, payment, signed, is_strange),
         "on_chain": ask(happened_on_chain, payment, signed, is_strange, rpc),
     }
-    return Result(decided["subject"], answers)
+    reasons = {question: reason for question, (_, reason) in answers.items()}
+    return {
+        "payment": payment.decided.values["subject"],
+        **{question: one for question, (one, _) in answers.items()},
+        "reasons": reasons,
+    }
 
 
 def read_signed(signature):

@@ -87,14 +87,8 @@ class Payment:
     signatures: list = field(default_factory=list)
 
 
-@dataclass
-class Document:
-    payments: list
-    sentences: list
-    left_out: int = None
-
-
 def read_document(data, log_keys):
+    """Returns the payments of a file or an export, and of an export how many are left out. Raises Invalid."""
     # Only an export ends with a newline.
     return read_list(data, log_keys) if data.endswith(b"\n") else read_file(data, log_keys)
 
@@ -129,7 +123,7 @@ def read_file(data, log_keys):
     check(value["does_not_prove"] == SENTENCES, "does_not_prove", "are other sentences")
     rest = canonical_json.canonical({name: value[name] for name in names if name != "seal"})
     check_seal(value["seal"], "seal", keys[-1], FILE_FORMAT, rest)
-    return Document([payment], SENTENCES)
+    return [payment], None
 
 
 def read_list(data, log_keys):
@@ -155,7 +149,7 @@ def read_list(data, log_keys):
     check(is_number(last["left_out"]), f"{path}.left_out", "is no number")
     check_text(last["seal"], f"{path}.seal")
     check_seal(last["seal"], f"{path}.seal", keys[-1], LIST_FORMAT, data[: -len(lines[-1]) - 1])
-    return Document(payments, SENTENCES, last["left_out"])
+    return payments, last["left_out"]
 
 
 def read_line(line, path, trees, shared, payments):

@@ -6,7 +6,7 @@ Written from docs/evidence.md alone, without a library, so that it shares no mis
     verify_evidence.py FILE [--owner-key KEY]… [--log-key KEY]… [--rpc URL] [--json]
 
 An owner's key is its SPKI in base64 or base64url. Exits with 0 if the file is whole and no answer is "no", with 1
-otherwise, and with 2 if it was called in another way.
+otherwise, and with 2 if the arguments are wrong.
 """
 
 import sys
@@ -16,31 +16,40 @@ sys.dont_write_bytecode = True
 import argparse
 import json
 
-from answers import answer
-from document import Invalid, read_document
+from answers import QUESTIONS, answer
+from document import SENTENCES, Invalid, read_document
 from forms import base64_decode, base64url_decode
 from notes import read_key
+
+
+def verify(data, owner_keys, log_keys, rpc):
+    """Returns what the file proves, as an object for JSON."""
+    try:
+        payments, left_out = read_document(data, log_keys)
+    except Invalid as error:
+        return {"valid": False, "part": error.part, "reason": error.reason}
+    results = [answer(payment, owner_keys, rpc) for payment in payments]
+    if left_out is None:
+        return {"valid": True, **results[0]}
+    return {"valid": True, "left_out": left_out, "payments": results}
 
 
 def main():
     options = parse_arguments()
     with open(options.file, "rb") as file:
         data = file.read()
-    try:
-        document = read_document(data, set(options.log_key))
-    except Invalid as error:
-        show_invalid(error, options.json)
-        return 1
-    results = [answer(payment, set(options.owner_key), options.rpc) for payment in document.payments]
+    result = verify(data, set(options.owner_key), set(options.log_key), options.rpc)
     if options.json:
-        shown = [to_json(result) for result in results]
-        if document.left_out is None:
-            print(json.dumps({"valid": True, **shown[0]}))
-        else:
-            print(json.dumps({"valid": True, "left_out": document.left_out, "payments": shown}))
+        print(json.dumps(result))
+    elif result["valid"]:
+        show(result)
     else:
-        show(results, document)
-    return 1 if any(one == "no" for result in results for one, _ in result.answers.values()) else 0
+        print(f"invalid: {json.dumps(result['part'])} {result['reason']}")
+    return 0 if result["valid"] and not has_no(result) else 1
+
+
+def has_no(result):
+    return any(one[question] == "no" for one in result.get("payments", [result]) for question in QUESTIONS)
 
 
 def parse_arguments():
@@ -66,33 +75,15 @@ def log_key(text):
     return text
 
 
-def to_json(result):
-    reasons = {question: reason for question, (_, reason) in result.answers.items()}
-    return {"payment": result.payment, **{name: one for name, (one, _) in result.answers.items()}, "reasons": reasons}
-
-
-def show_invalid(error, as_json):
-    if as_json:
-        print(json.dumps({"valid": False, "part": error.part, "reason": error.reason}))
-    else:
-        print(f"invalid: {error.part}: {error.reason}")
-
-
-def show(results, document):
-    questions = {
-        "owner_signed": "owner signed",
-        "within_limits": "within the signed limits",
-        "on_chain": "happened on the chain",
-    }
-    for result in results:
-        print(f"payment {json.dumps(result.payment)}")
-        for name, question in questions.items():
-            one, reason = result.answers[name]
-            print(f"  {question}: {one} ({reason})")
-    if document.left_out is not None:
-        print(f"{document.left_out} payments of the period have no evidence yet")
+def show(result):
+    for one in result.get("payments", [result]):
+        print(f"payment {json.dumps(one['payment'])}")
+        for question, words in QUESTIONS.items():
+            print(f"  {words}: {one[question]} ({one['reasons'][question]})")
+    if "left_out" in result:
+        print(f"{result['left_out']} payments of the period have no evidence yet")
     print("Not proved:")
-    for sentence in document.sentences:
+    for sentence in SENTENCES:
         print(f"  {sentence}")
 
 
