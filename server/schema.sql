@@ -465,7 +465,7 @@ create table log_queue (
   subject text not null,
   at timestamp with time zone not null,
   constraint log_queue_pkey PRIMARY KEY (number),
-  constraint log_queue_type_check CHECK ((type = ANY (ARRAY['audit'::text, 'payment.decided'::text, 'payment.ended'::text])))
+  constraint log_queue_type_check CHECK ((type = ANY (ARRAY['audit'::text, 'payment.decided'::text, 'payment.ended'::text, 'signature'::text, 'purchase.answered'::text])))
 );
 
 create table log_tiles (
@@ -627,13 +627,16 @@ create table owner_signatures (
   usable_until timestamp with time zone,
   assertion_sealed bytea,
   assertion jsonb,
+  entry_sha256 bytea,
   constraint owner_signatures_pkey PRIMARY KEY (workspace_id, credential_id, challenge_sha256),
   constraint owner_signatures_challenge_sha256_check CHECK ((octet_length(challenge_sha256) = 32)),
   constraint owner_signatures_check CHECK ((num_nonnulls(assertion_sealed, assertion) = 1)),
   constraint owner_signatures_check1 CHECK (((assertion_sealed IS NULL) OR (usable_until IS NOT NULL))),
+  constraint owner_signatures_entry_sha256_check CHECK ((octet_length(entry_sha256) = 32)),
   constraint owner_signatures_kind_check CHECK ((kind = ANY (ARRAY['grant'::text, 'revocation'::text, 'resume'::text, 'owners'::text, 'withdrawal'::text, 'record'::text]))),
   constraint owner_signatures_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
+CREATE INDEX owner_signatures_by_subject ON owner_signatures USING btree (workspace_id, mode, subject, received_at, credential_id, challenge_sha256);
 CREATE INDEX owner_signatures_sealed ON owner_signatures USING btree (usable_until, workspace_id, credential_id, challenge_sha256) WHERE (assertion_sealed <> '\x'::bytea);
 
 create table passkeys (
@@ -819,6 +822,7 @@ create table purchases (
   resolved_at timestamp with time zone,
   resolved_by text,
   resolution text,
+  first_answer json,
   constraint purchases_pkey PRIMARY KEY (workspace_id, payment_id),
   constraint purchases_attempts_check CHECK ((attempts >= 0)),
   constraint purchases_check CHECK (((response_sealed IS NULL) OR (responded_at IS NOT NULL))),

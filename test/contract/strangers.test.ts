@@ -50,14 +50,14 @@ const OWN: Readonly<Record<string, string>> = {
   outbound_requests: 'workspace_id number mode credential_id method response_bytes',
   owner_requests: 'workspace_id id mode wallet_address kind details created_by submitted_by',
   owner_signatures:
-    'workspace_id mode kind subject credential_id user_id public_key registration relying_party_id origin received_from challenge_sha256 statement assertion_sealed assertion',
+    'workspace_id mode kind subject credential_id user_id public_key registration relying_party_id origin received_from challenge_sha256 statement assertion_sealed assertion entry_sha256',
   passkeys: 'user_id credential_id public_key_cose transports',
   payment_notes: 'workspace_id mode payment_id',
   payment_refusals: 'workspace_id id mode credential_id code details bytes',
   payments:
     'workspace_id mode id grant_id status failure_code max_per_tx_micro daily_cap_micro spent_24h_micro allowance_month attempt credential_id request_id pending_reason lookups kind authorization_nonce',
   purchases:
-    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by',
+    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by first_answer',
   rate_windows: 'subject bucket hits',
   recipients: 'workspace_id mode',
   recovery_codes: 'user_id code_hash',

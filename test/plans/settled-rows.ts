@@ -464,6 +464,7 @@ export const SETTLED: readonly string[] = [
     usable_until: ago('minute'),
     assertion_sealed: `case when n % 20 = 1 then 'x'::bytea end`,
     assertion: `case when n % 20 <> 1 then '{}'::jsonb end`,
+    entry_sha256: hash(`n::text`),
   }),
   rows('oauth_clients', 4, {
     id: `'cli_' || t.k || '_' || n`,

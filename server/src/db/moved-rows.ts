@@ -69,7 +69,7 @@ export interface WorkUnderWay {
   readonly ownerChanges: number
   /** Webhooks that are being sent. */
   readonly deliveries: number
-  /** Decisions on payments, and their ends, that are not in the transparency log yet. Leaves are made of their rows. */
+  /** Changes that are not in the transparency log yet, other than audit entries. Leaves are made of their rows. */
   readonly leaves: number
 }
 

@@ -266,7 +266,7 @@ export const tables = {
   log_queue: {
     number: column('log_queue.number', 'int8'),
     log_id: column('log_queue.log_id', 'text'),
-    type: choice('log_queue.type', ['audit', 'payment.decided', 'payment.ended']),
+    type: choice('log_queue.type', ['audit', 'payment.decided', 'payment.ended', 'signature', 'purchase.answered']),
     subject: column('log_queue.subject', 'text'),
     at: column('log_queue.at', 'timestamptz'),
   },
@@ -374,6 +374,7 @@ export const tables = {
     usable_until: nullable(column('owner_signatures.usable_until', 'timestamptz')),
     assertion_sealed: nullable(column('owner_signatures.assertion_sealed', 'bytea')),
     assertion: nullable(column('owner_signatures.assertion', 'jsonb')),
+    entry_sha256: nullable(column('owner_signatures.entry_sha256', 'bytea')),
   },
   passkeys: {
     user_id: column('passkeys.user_id', 'text'),
@@ -480,6 +481,7 @@ export const tables = {
     resolved_at: nullable(column('purchases.resolved_at', 'timestamptz')),
     resolved_by: nullable(column('purchases.resolved_by', 'text')),
     resolution: nullable(column('purchases.resolution', 'text')),
+    first_answer: nullable(column('purchases.first_answer', 'json')),
   },
   rate_windows: {
     subject: column('rate_windows.subject', 'bytea'),

@@ -172,6 +172,22 @@ describe('moving a workspace to another cell', () => {
     assert.ok(lines.some((line) => line.startsWith('Waiting for 1 payments')))
   })
 
+  for (const type of ['payment.decided', 'signature', 'purchase.answered']) {
+    test(`waits for a leaf of the type ${type}`, async () => {
+      const { seeded } = await seedMovableWorkspace(old.context)
+      const { id } = seeded.workspace
+      const queue = `insert into log_queue (log_id, type, subject, at) values ($1, $2, 'one', now())`
+      await readRows(old.context.db, queue, [id, type])
+      const waits: string[] = []
+      await move(seeded, null, async (line) => {
+        if (!line.includes(' 1 entries of the transparency log')) return
+        waits.push(line)
+        await readRows(old.context.db, 'delete from log_queue where log_id = $1', [id])
+      })
+      assert.equal(waits.length, 1)
+    })
+  }
+
   test('waits for a payment that begins to be sent after it has looked, before the rows are locked', async () => {
     const { seeded } = await seedMovableWorkspace(old.context)
     const held = `update payments set attempt_until = $2 where workspace_id = $1 and idempotency_key = 'first'`

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { Query } from '../../db/query.ts'
 import type { Context } from '../context.ts'
+import { formatSignatureSubject } from '../transparency-log/leaf.ts'
+import { formatSignatureEntry, hashSignatureEntry } from './evidence-entry.ts'
 import { insertOwnerSignature } from './owner-signatures-store.ts'
 import { signatureSealContext, type OwnerSignature, type SignaturePurpose } from './owner-signature.ts'
 
 /**
  * Stores an owner's signature as evidence (D78), encrypted if somebody might use it again. Must run in the transaction
  * that records its submission, before the enclave is called, so that a crash loses no signature that has an effect.
- * Changes nothing if this passkey's signature of the same request is stored already.
+ * The same statement queues its leaf in the transparency log (D80). Changes nothing if this passkey's signature of the
+ * same request is stored already.
  */
 export function keepSignature(
   { sealer }: Pick<Context, 'sealer'>,
@@ -22,5 +25,7 @@ export function keepSignature(
     purpose.usableUntil === null
       ? { sealed: null, open: assertion }
       : { sealed: sealer.seal(assertion, signatureSealContext(place)), open: null }
-  return insertOwnerSignature({ ...signature, ...purpose, challengeSha256, ...stored })
+  const entrySha256 = hashSignatureEntry(formatSignatureEntry({ ...signature, ...purpose }))
+  const leafSubject = formatSignatureSubject(place)
+  return insertOwnerSignature({ ...signature, ...purpose, challengeSha256, entrySha256, leafSubject, ...stored })
 }

@@ -1,6 +1,12 @@
-import { pick, required } from '../../db/column.ts'
+import { computed, listOf, narrow, nullable, pick, required, type RowOf } from '../../db/column.ts'
 import { all, changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import type { OwnerAssertion } from '../../enclave/enclave.ts'
+import type { Mode } from '../../values/mode.ts'
+import type { Actor } from '../audit/audit-entry.ts'
+import type { PasskeyRegistration } from '../passkeys/passkey.ts'
+import { queueText } from '../transparency-log/transparency-log-store.ts'
+import type { DescribedSignature } from './evidence-entry.ts'
 import type { OwnerSignature, SignaturePlace, SignaturePurpose } from './owner-signature.ts'
 
 const { owner_signatures: signatures } = tables
@@ -22,26 +28,34 @@ export const FIRST_SIGNATURE: Omit<SealedSignature, 'sealed'> = {
 type NewSignature = Omit<OwnerSignature, 'challenge' | 'assertion'> &
   SignaturePurpose & {
     readonly challengeSha256: Buffer
+    readonly entrySha256: Buffer
+    /** What names the signature in the transparency log. */
+    readonly leafSubject: string
     /** The signature as JSON: encrypted, or open. */
     readonly sealed: Buffer | null
     readonly open: string | null
   }
 
+/** Inserts a signature and queues its leaf in the transparency log, unless the signature is stored already. */
 export function insertOwnerSignature(signature: NewSignature): Query<boolean> {
   const { actor, site, registration } = signature
   return {
     name: 'insert_owner_signature',
-    text: `insert into owner_signatures (workspace_id, mode, kind, subject, credential_id, user_id, public_key,
-        registration, registered_at, relying_party_id, origin, received_at, received_from, challenge_sha256, statement,
-        usable_until, assertion_sealed, assertion)
-      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
-      on conflict (workspace_id, credential_id, challenge_sha256) do nothing`,
+    text: `with added as (
+        insert into owner_signatures (workspace_id, mode, kind, subject, credential_id, user_id, public_key,
+          registration, registered_at, relying_party_id, origin, received_at, received_from, challenge_sha256, statement,
+          usable_until, assertion_sealed, assertion, entry_sha256)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+        on conflict (workspace_id, credential_id, challenge_sha256) do nothing
+        returning workspace_id as log_id, $20::text as subject, received_at as at
+      ) ${queueText('signature', 'added')}`,
     values: [
       ...[signature.workspaceId, signature.mode, signature.kind, signature.subject],
       ...[signature.credentialId, signature.userId, signature.publicKey],
       ...[registration === null ? null : JSON.stringify(registration), signature.registeredAt, site.id, site.origin],
       ...[signature.receivedAt, JSON.stringify({ kind: actor.kind, id: actor.id }), signature.challengeSha256],
-      ...[signature.statement, signature.usableUntil, signature.sealed, signature.open],
+      ...[signature.statement, signature.usableUntil, signature.sealed, signature.open, signature.entrySha256],
+      signature.leafSubject,
     ],
     read: changed,
   }
@@ -97,5 +111,73 @@ export function retireSignature(place: SealedSignature): Query<boolean> {
       where workspace_id = $1 and credential_id = $2 and challenge_sha256 = $3 and assertion_sealed = $4`,
     values: [place.workspaceId, place.credentialId, place.challengeSha256, place.sealed],
     read: changed,
+  }
+}
+
+/** A signature as it is stored. */
+export type StoredSignature = SignaturePlace &
+  Omit<DescribedSignature, 'assertion'> & {
+    /** Null while it is encrypted, and if it is lost. */
+    readonly assertion: OwnerAssertion | null
+    /** Whether the key that encrypted it was lost. */
+    readonly isLost: boolean
+    /** The hash in the transparency log (`hashSignatureEntry`). Null if the signature was stored before the log had it. */
+    readonly entrySha256: Buffer | null
+  }
+
+const STORED_ROW = {
+  ...pick(signatures, 'workspace_id', 'mode', 'kind', 'subject', 'credential_id', 'user_id', 'public_key'),
+  registration: narrow<PasskeyRegistration>(signatures.registration),
+  ...pick(signatures, 'registered_at', 'relying_party_id', 'origin', 'received_at'),
+  received_from: narrow<Actor>(signatures.received_from),
+  ...pick(signatures, 'challenge_sha256', 'statement'),
+  assertion: narrow<OwnerAssertion>(signatures.assertion),
+  entry_sha256: signatures.entry_sha256,
+}
+
+/**
+ * Lists the signatures that were given for these grants, stops, payments and wallets, the oldest first. Of each subject,
+ * at most `rowsMax` are returned, the oldest. Uses the index `owner_signatures_by_subject`.
+ */
+export function listSignaturesOf(
+  { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
+  subjects: readonly string[],
+  rowsMax: number,
+): Query<StoredSignature[]> {
+  return {
+    name: 'list_signatures_of',
+    text: `select ${listOf(STORED_ROW)}, is_lost
+      from unnest($3::text[]) as r (of_subject)
+      cross join lateral (select ${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost from owner_signatures
+        where workspace_id = $1 and mode = $2 and subject = of_subject
+        order by received_at, credential_id, challenge_sha256 limit $4) s
+      order by received_at, credential_id, challenge_sha256`,
+    values: [workspaceId, mode, subjects, rowsMax],
+    read: all({ ...STORED_ROW, is_lost: nullable(computed.bool) }, toStored),
+  }
+}
+
+function toStored({
+  is_lost: isLost,
+  ...row
+}: RowOf<typeof STORED_ROW> & { is_lost: boolean | null }): StoredSignature {
+  return {
+    workspaceId: row.workspace_id,
+    mode: row.mode,
+    kind: row.kind,
+    subject: row.subject,
+    credentialId: row.credential_id,
+    userId: row.user_id,
+    publicKey: row.public_key,
+    registration: row.registration,
+    registeredAt: row.registered_at,
+    site: { id: row.relying_party_id, origin: row.origin },
+    receivedAt: row.received_at,
+    actor: row.received_from,
+    challengeSha256: row.challenge_sha256,
+    statement: row.statement,
+    assertion: row.assertion,
+    isLost: isLost === true,
+    entrySha256: row.entry_sha256,
   }
 }

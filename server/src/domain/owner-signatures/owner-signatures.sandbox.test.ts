@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createPrivateKey, hash, sign } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
 import {
@@ -10,13 +11,16 @@ import {
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
 import { readSignatures, verifyOffline, type KeptSignature } from '../../../../test/support/context/kept-signatures.ts'
+import { readLeaves } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner, justProved } from '../../../../test/support/context/people.ts'
 import { RECIPIENT } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
+import { canonicalJson } from '../../lib/canonical-json.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
@@ -28,10 +32,13 @@ import { issueResumeRequest } from '../stops/issue-resume-request.ts'
 import { resumeGrants } from '../stops/resume-grants.ts'
 import { challengeOf } from '../stops/resume-statement.ts'
 import { stopAgents } from '../stops/stop-agents.ts'
+import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
 import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
+import { formatSignatureEntry } from './evidence-entry.ts'
+import { listSignaturesOf, type StoredSignature } from './owner-signatures-store.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 /** What a request to the enclave contains, and which of its parts the passkey signs. */
@@ -128,6 +135,7 @@ describe('the signatures of owners', () => {
     assert.deepEqual([kept?.kind, kept?.subject, others], ['grant', grantId, []])
     await signChange(ctx, owned, { grantId, change: 'activate' })
     assert.deepEqual(await read(owned), [kept])
+    assert.equal((await leavesOf(owned)).length, 1)
     await lost.arrive()
   })
 
@@ -142,16 +150,115 @@ describe('the signatures of owners', () => {
     assert.equal(await isOpen(), true)
   })
 
-  test('are rejected if others could not verify them, because they are not in DER', async () => {
+  test('have a leaf from the beginning, with the hash of what evidence contains when they are open', async () => {
+    const { owned, old, next, stopId, paymentId, second } = await signEverything()
+    const { workspaceId, mode, wallet, actor } = owned
+    const leaves = await leavesOf(owned)
+    const subjects = [old.id, next.id, stopId, paymentId, wallet.address]
+    const list = async (rowsMax = 9) => await ctx.db.read(listSignaturesOf({ workspaceId, mode }, subjects, rowsMax))
+    const sealed = await list()
+    assert.deepEqual(
+      sealed.map(({ kind, assertion, isLost }) => [kind, assertion !== null, isLost]),
+      sealed.map(({ kind }) => [kind, kind === 'record', false]),
+    )
+    await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures')
+    const rows = await list()
+    assert.equal(rows.length, 9)
+    assert.deepEqual(
+      leaves.map(({ members: { salt, ...members } }) => ({ ...members, saltChars: String(salt).length })),
+      rows.map((row) => ({
+        ...{ v: 1, type: 'signature', workspace: workspaceId, mode, at: row.receivedAt.toISOString(), kind: row.kind },
+        subject: `${row.credentialId} ${row.challengeSha256.toString('base64url')}`,
+        ...{ object: row.subject, credential: row.credentialId, signature_sha256: hashEntry(row), saltChars: 22 },
+      })),
+    )
+    const record = rows.find(({ kind }) => kind === 'record') ?? assert.fail()
+    const { registration } = entryOf(record)
+    const { authenticatorData, clientDataJSON, signature } = record.assertion ?? assert.fail()
+    assert.deepEqual(
+      { ...entryOf(record), registration: Object.keys(registration ?? {}) },
+      {
+        ...{ workspace: workspaceId, mode, kind: 'record', subject: wallet.address, statement: null },
+        ...{ credential: second.credentialId, user: actor.id, actor: { id: actor.id, kind: 'user' } },
+        public_key: Buffer.from(second.publicKeySpki, 'base64').toString('base64url'),
+        registration: ['attestation_object', 'client_data_json'],
+        registered_at: record.registeredAt.toISOString(),
+        received_at: record.receivedAt.toISOString(),
+        ...{ relying_party: ctx.signer?.id, origin: ctx.signer?.origin },
+        assertion: { authenticator_data: authenticatorData, client_data_json: clientDataJSON, signature },
+      },
+    )
+    // A browser's registration is stored as it was sent.
+    const padded = Object.entries(record.registration ?? {}).map(([name, text]) => [name, `${String(text)}==`])
+    const sent = { ...record, registration: Object.fromEntries(padded) as StoredSignature['registration'] }
+    assert.deepEqual(entryOf(sent), entryOf(record))
+    const one = await list(1)
+    assert.deepEqual(
+      one.map(({ subject, kind }) => [subject, kind]),
+      [
+        ...[
+          [old.id, 'grant'],
+          [next.id, 'grant'],
+          [stopId, 'resume'],
+          [paymentId, 'withdrawal'],
+        ],
+        [wallet.address, 'owners'],
+      ],
+    )
+  })
+
+  test('have a leaf that says so if the row was deleted by hand, or has no hash', async () => {
     const owned = await openOwned(ctx)
-    const { owner, wallet, actor, workspaceId, mode } = owned
-    const place = { workspaceId, mode, address: wallet.address }
-    const assertion = owner.assert((await getWalletRecord(ctx, place)).statement)
-    const longer = Buffer.concat([Buffer.from(assertion.response.signature, 'base64url'), Buffer.alloc(1)])
-    const response = { ...assertion.response, signature: longer.toString('base64url') }
-    const signed = signWalletRecord(ctx, { ...place, assertion: { ...assertion, response }, actor })
-    await assert.rejects(signed, { status: 400, code: 'signature_invalid' })
-    assert.deepEqual(await read(owned), [])
+    const { id: grantId } = await openActive(ctx, owned)
+    await readRows(ctx.db, 'update owner_signatures set entry_sha256 = null where subject = $1', [grantId])
+    await signChange(ctx, owned, { grantId, change: 'revoke' })
+    await readRows(ctx.db, `delete from owner_signatures where subject = $1 and kind = 'revocation'`, [grantId])
+    const leaves = await leavesOf(owned)
+    assert.deepEqual(
+      leaves.map(({ type, members: { type: says, of } }) => [type, says, of]),
+      leaves.map(() => ['signature', 'unavailable', 'signature']),
+    )
+    assert.equal(leaves.length, 2)
+  })
+
+  describe('are rejected if others could not verify them, or would read something else in them:', () => {
+    const change = (name: 'signature' | 'clientDataJSON', edit: (text: string) => string) => (assertion: Assertion) => {
+      const response = { ...assertion.response, [name]: edit(assertion.response[name]) }
+      return { ...assertion, response }
+    }
+    const append = (part: string) => (text: string) => text.replace(/\}$/, `${part}}`)
+    for (const [about, edit] of Object.entries({
+      'no DER': change('signature', (text) => {
+        return Buffer.concat([Buffer.from(text, 'base64url'), Buffer.alloc(1)]).toString('base64url')
+      }),
+      'client data with a member twice': signAnother(append(',"type":"webauthn.get"')),
+      'client data of a page within another one': signAnother((text) => text.replace('false', 'true')),
+      'base64url with padding': change('clientDataJSON', (text) => `${text}=`),
+      'base64url with bits after the last byte': (assertion: Assertion, owned: Owned) => {
+        // A text of 3 n + 1 bytes ends with a character of which only two bits count.
+        const short = signAnother((text) => text.padEnd(Math.ceil(text.length / 3) * 3 + 1))(assertion, owned)
+        return change('clientDataJSON', (text) => text.replace(/.$/, nextCharacter))(short)
+      },
+    })) {
+      test(about, async () => {
+        const owned = await openOwned(ctx)
+        const place = { workspaceId: owned.workspaceId, mode: owned.mode, address: owned.wallet.address }
+        const { statement } = await getWalletRecord(ctx, place)
+        const assertion = edit(owned.owner.assert(statement), owned)
+        const signed = signWalletRecord(ctx, { ...place, assertion, actor: owned.actor })
+        await assert.rejects(signed, { status: 400, code: 'signature_invalid' })
+        assert.deepEqual(await read(owned), [])
+      })
+    }
+
+    test('but not if only an unknown member was added', async () => {
+      const owned = await openOwned(ctx)
+      const place = { workspaceId: owned.workspaceId, mode: owned.mode, address: owned.wallet.address }
+      const { statement } = await getWalletRecord(ctx, place)
+      const assertion = signAnother(append(',"new":":"'))(owned.owner.assert(statement), owned)
+      await signWalletRecord(ctx, { ...place, assertion, actor: owned.actor })
+      assert.equal((await read(owned)).length, 1)
+    })
   })
 
   /** Signs each kind of request and statement once, those of owners and grants twice. */
@@ -196,6 +303,12 @@ describe('the signatures of owners', () => {
     return await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
   }
 
+  /** Makes leaves of everything, and returns those of the workspace's signatures. */
+  async function leavesOf({ workspaceId }: Owned) {
+    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    return (await readLeaves(ctx.db)).filter(({ logId, type }) => logId === workspaceId && type === 'signature')
+  }
+
   function read({ workspaceId }: Owned): Promise<KeptSignature[]> {
     return readSignatures(ctx.db, workspaceId)
   }
@@ -219,3 +332,33 @@ describe('the signatures of owners', () => {
     return [response.status, code]
   }
 })
+
+type Assertion = ReturnType<Owned['owner']['assert']>
+
+/** Returns the same assertion with other client data, signed with the owner's key. */
+function signAnother(edit: (clientData: string) => string) {
+  return ({ response, ...assertion }: Assertion, { owner }: Owned): Assertion => {
+    const clientData = Buffer.from(edit(Buffer.from(response.clientDataJSON, 'base64url').toString()))
+    const signed = Buffer.concat([
+      Buffer.from(response.authenticatorData, 'base64url'),
+      hash('sha256', clientData, 'buffer'),
+    ])
+    const key = createPrivateKey({ key: owner.export().privateKeyJwk, format: 'jwk' })
+    const signature = sign('sha256', signed, key).toString('base64url')
+    return { ...assertion, response: { ...response, clientDataJSON: clientData.toString('base64url'), signature } }
+  }
+}
+
+/** Returns the next character of the alphabet of base64url, of which only the last bit differs. */
+function nextCharacter(character: string): string {
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+  return alphabet[alphabet.indexOf(character) + 1] ?? assert.fail()
+}
+
+function entryOf(row: StoredSignature) {
+  return formatSignatureEntry({ ...row, assertion: row.assertion ?? assert.fail('it is encrypted') })
+}
+
+function hashEntry(row: StoredSignature): string {
+  return hash('sha256', canonicalJson(entryOf(row)), 'buffer').toString('base64url')
+}

@@ -4,10 +4,13 @@ import type { Context } from '../context.ts'
 import {
   formatEntryLeaf,
   formatPaymentLeaf,
+  formatSignatureLeaf,
   formatUnavailableLeaf,
   SALT_BYTES,
+  type LeafType,
   type LoggedEntry,
   type LoggedPayment,
+  type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
 import { hashLeaf, rootOf } from './merkle-tree.ts'
@@ -17,6 +20,7 @@ import {
   deleteQueuedChanges,
   findLoggedEntries,
   findLoggedPayments,
+  findLoggedSignatures,
   findTiles,
   hasQueuedChange,
   insertLeaves,
@@ -58,13 +62,15 @@ export async function appendLeaves(
       await transaction.rollback()
       return 0
     }
-    const [entries, payments, lastTiles] = await transaction.batch([
-      findLoggedEntries(changes.filter(({ type }) => type === 'audit')),
-      findLoggedPayments(changes.filter(({ type }) => type !== 'audit')),
+    const ofType = (...types: LeafType[]) => changes.filter(({ type }) => types.includes(type))
+    const [entries, payments, signatures, lastTiles] = await transaction.batch([
+      findLoggedEntries(ofType('audit')),
+      findLoggedPayments(ofType('payment.decided', 'payment.ended')),
+      findLoggedSignatures(ofType('signature')),
       findTiles(lastTilesOf(head.size)),
     ])
     const leaves = changes.map((change, index) => {
-      const content = formatChange(ctx, change, { entries, payments })
+      const content = formatChange(ctx, change, { entries, payments, signatures })
       return { position: head.size + index, change, content }
     })
     const size = head.size + leaves.length
@@ -86,24 +92,42 @@ export async function appendLeaves(
   })
 }
 
+/** The rows that the changes have made, by `keyOf`. */
+interface FoundRows {
+  readonly entries: ReadonlyMap<string, LoggedEntry>
+  readonly payments: ReadonlyMap<string, LoggedPayment>
+  readonly signatures: ReadonlyMap<string, LoggedSignature>
+}
+
 /**
  * Returns the leaf of a change. If its row is missing, somebody has deleted it by hand. The leaf then says that it is not
  * available, because one change must not keep all later ones out of the tree.
  */
-function formatChange(
-  { logger }: Pick<Context, 'logger'>,
-  change: QueuedChange,
-  found: {
-    readonly entries: ReadonlyMap<string, LoggedEntry>
-    readonly payments: ReadonlyMap<string, LoggedPayment>
-  },
-): string {
+function formatChange({ logger }: Pick<Context, 'logger'>, change: QueuedChange, found: FoundRows): string {
   const salt = randomBytes(SALT_BYTES)
-  const entry = found.entries.get(keyOf(change))
-  if (change.type === 'audit' && entry !== undefined) return formatEntryLeaf(change, entry, salt)
-  const payment = found.payments.get(keyOf(change))
-  if (change.type !== 'audit' && payment !== undefined) return formatPaymentLeaf(change, payment, salt)
+  const leaf = formatFound(change, found, salt)
+  if (leaf !== null) return leaf
   const { logId, type, subject } = change
   logger.error({ log: logId, type, subject }, 'a change is missing in the database, so its leaf does not describe it')
   return formatUnavailableLeaf(change, salt)
+}
+
+function formatFound(change: QueuedChange, found: FoundRows, salt: Buffer): string | null {
+  switch (change.type) {
+    case 'audit': {
+      const entry = found.entries.get(keyOf(change))
+      return entry === undefined ? null : formatEntryLeaf(change, entry, salt)
+    }
+    case 'payment.decided':
+    case 'payment.ended': {
+      const payment = found.payments.get(keyOf(change))
+      return payment === undefined ? null : formatPaymentLeaf(change, payment, salt)
+    }
+    case 'signature': {
+      const signature = found.signatures.get(keyOf(change))
+      return signature === undefined ? null : formatSignatureLeaf(change, signature, salt)
+    }
+    case 'purchase.answered':
+      return null
+  }
 }

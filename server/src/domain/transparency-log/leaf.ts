@@ -6,8 +6,11 @@ const LEAF_VERSION = 1
 /** The salt of a leaf keeps others from guessing the texts whose hashes it contains. */
 export const SALT_BYTES = 16
 
-/** What a leaf reports: any entry of the audit log, a payment that was allowed, or one that was confirmed or failed. */
-export type LeafType = 'audit' | 'payment.decided' | 'payment.ended'
+/**
+ * What a leaf reports: any entry of the audit log; a payment that was allowed, or one that was confirmed or failed; a
+ * signature of an owner that the service has received; what a seller responded to a purchase.
+ */
+export type LeafType = 'audit' | 'payment.decided' | 'payment.ended' | 'signature' | 'purchase.answered'
 
 /** A change that is not in the tree yet. */
 export interface QueuedChange {
@@ -15,7 +18,7 @@ export interface QueuedChange {
   readonly number: string
   readonly logId: string
   readonly type: LeafType
-  /** The id of the audit entry or the payment. */
+  /** The id of the audit entry or the payment. Of a signature what `formatSignatureSubject` returns. */
   readonly subject: string
   readonly at: Date
 }
@@ -59,6 +62,23 @@ export interface LoggedPayment {
   readonly settledAt: Date | null
 }
 
+/** A signature of an owner, as leaves contain it. */
+export interface LoggedSignature {
+  readonly mode: string
+  readonly kind: string
+  /** The grant, stop, payment or wallet for which it was given. */
+  readonly object: string
+  readonly credentialId: string
+  readonly receivedAt: Date
+  readonly entrySha256: Buffer
+}
+
+/** What names the row of a signature within its workspace. */
+export interface SignatureKey {
+  readonly credentialId: string
+  readonly challengeSha256: Buffer
+}
+
 type Members = Readonly<Record<string, JsonValue>>
 
 /** Returns the leaf of an audit entry, in canonical JSON. */
@@ -79,6 +99,29 @@ export function formatEntryLeaf(change: QueuedChange, entry: LoggedEntry, salt: 
 export function formatPaymentLeaf(change: QueuedChange, payment: LoggedPayment, salt: Buffer): string {
   const members = change.type === 'payment.ended' ? describeEnd(payment) : describeDecision(payment, salt)
   return formatLeaf(change, salt, { mode: payment.mode, ...members })
+}
+
+/** Returns the leaf of a signature of an owner, in canonical JSON. */
+export function formatSignatureLeaf(change: QueuedChange, signature: LoggedSignature, salt: Buffer): string {
+  return formatLeaf(change, salt, {
+    at: formatTime(signature.receivedAt),
+    mode: signature.mode,
+    kind: signature.kind,
+    object: signature.object,
+    credential: signature.credentialId,
+    signature_sha256: signature.entrySha256.toString('base64url'),
+  })
+}
+
+/** Returns the subject of a signature's leaf. A credential id is base64url, so it contains no space. */
+export function formatSignatureSubject({ credentialId, challengeSha256 }: SignatureKey): string {
+  return `${credentialId} ${challengeSha256.toString('base64url')}`
+}
+
+/** Reads what `formatSignatureSubject` returned. */
+export function parseSignatureSubject(subject: string): SignatureKey {
+  const [credentialId = '', challengeSha256 = ''] = subject.split(' ')
+  return { credentialId, challengeSha256: Buffer.from(challengeSha256, 'base64url') }
 }
 
 /** Returns the leaf of a change of which nothing was found in the database, in canonical JSON. */

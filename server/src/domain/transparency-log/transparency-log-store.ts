@@ -1,10 +1,25 @@
-import { listOf, narrow, pick, type RowOf } from '../../db/column.ts'
+import { listOf, narrow, pick, required, type RowOf } from '../../db/column.ts'
 import { all, changed, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
-import type { LeafType, LoggedEntry, LoggedPayment, QueuedChange } from './leaf.ts'
+import {
+  formatSignatureSubject,
+  parseSignatureSubject,
+  type LeafType,
+  type LoggedEntry,
+  type LoggedPayment,
+  type LoggedSignature,
+  type QueuedChange,
+} from './leaf.ts'
 import type { Tile } from './tile.ts'
 
-const { audit_entries: entries, payments, log_queue: queue, log_head: head, log_tiles: tiles } = tables
+const {
+  audit_entries: entries,
+  payments,
+  owner_signatures: signatures,
+  log_queue: queue,
+  log_head: head,
+  log_tiles: tiles,
+} = tables
 
 /**
  * Returns the statement that queues a change for the log. It belongs into the statement that makes the change, so that
@@ -132,6 +147,46 @@ function toPayment(row: RowOf<typeof PAYMENT_ROW>): LoggedPayment {
     block: row.mined_block,
     blockHash: row.mined_block_hash,
     settledAt: row.settled_at,
+  }
+}
+
+const SIGNATURE_ROW = {
+  ...pick(signatures, 'workspace_id', 'mode', 'kind', 'subject', 'credential_id', 'challenge_sha256', 'received_at'),
+  entry_sha256: required(signatures.entry_sha256),
+}
+
+/** Finds the signatures of changes, by their keys, as `findLoggedEntries` finds audit entries. Uses the primary key. */
+export function findLoggedSignatures(changes: readonly QueuedChange[]): Query<ReadonlyMap<string, LoggedSignature>> {
+  const keys = changes.map(({ subject }) => parseSignatureSubject(subject))
+  return {
+    name: 'find_logged_signatures',
+    text: `select ${listOf(SIGNATURE_ROW)}
+      from unnest($1::text[], $2::text[], $3::bytea[]) as r (of_workspace, of_credential, of_challenge)
+      cross join lateral (select ${listOf(SIGNATURE_ROW)} from owner_signatures
+        where workspace_id = of_workspace and credential_id = of_credential and challenge_sha256 = of_challenge
+          and entry_sha256 is not null offset 0) s`,
+    values: [
+      changes.map(({ logId }) => logId),
+      keys.map(({ credentialId }) => credentialId),
+      keys.map(({ challengeSha256 }) => challengeSha256),
+    ],
+    read: rowsOf(SIGNATURE_ROW, (rows) => new Map(rows.map((row) => [keyOfSignature(row), toSignature(row)]))),
+  }
+}
+
+function keyOfSignature(row: RowOf<typeof SIGNATURE_ROW>): string {
+  const { workspace_id: logId, credential_id: credentialId, challenge_sha256: challengeSha256 } = row
+  return keyOf({ logId, subject: formatSignatureSubject({ credentialId, challengeSha256 }) })
+}
+
+function toSignature(row: RowOf<typeof SIGNATURE_ROW>): LoggedSignature {
+  return {
+    mode: row.mode,
+    kind: row.kind,
+    object: row.subject,
+    credentialId: row.credential_id,
+    receivedAt: row.received_at,
+    entrySha256: row.entry_sha256,
   }
 }
 

@@ -7,6 +7,7 @@ import type { Context, RelyingParty } from '../context.ts'
 import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkCounter } from '../passkeys/check-counter.ts'
 import { listOwners, type RegisteredPasskey } from './wallet-owners-store.ts'
+import { isUnambiguousClientData } from './client-data.ts'
 import { advanceWalletCounter } from './wallet-passkeys-store.ts'
 import type { Wallet } from './wallet.ts'
 
@@ -27,7 +28,8 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 
 /**
  * Verifies that an owner of the wallet signed exactly these bytes (D15): credential, challenge, origin, relying party,
- * user presence and verification, and the signature. The passkey must have been used on the signer page. Returns the
+ * user presence and verification, and the signature. The passkey must have been used on the signer page itself, not within
+ * a page of another origin that embeds it. Returns the
  * signature with everything that others need to verify it again; the caller must store it with `keepSignature` (D78).
  *
  * `requestedAt` is when the owner was asked to sign. If the passkey's signature counter went back since an earlier
@@ -78,15 +80,10 @@ export async function checkPasskeySignature(
   const outcome = await ctx.db.write(advanceWalletCounter(owner.credentialId, use))
   await checkCounter(ctx, { outcome, passkey: owner, counter, code: 'wallet_passkey_counter_went_back' })
   const { credentialId, userId, registration, createdAt: registeredAt } = owner
-  const { authenticatorData, clientDataJSON, signature } = toBytes(assertion)
+  const { authenticatorData, clientDataJSON, signature } = assertion.response
   return {
     ...{ credentialId, userId, publicKey, registration, registeredAt, site: ctx.signer, challenge, receivedAt },
-    // Encoded again, because there is more than one base64url of the same bytes.
-    assertion: {
-      authenticatorData: base64url(authenticatorData),
-      clientDataJSON: base64url(clientDataJSON),
-      signature: base64url(signature),
-    },
+    assertion: { authenticatorData, clientDataJSON, signature },
   }
 }
 
@@ -114,13 +111,22 @@ async function verifySignature({
       // With 0, the library does not check the counter. It would check it before the signature.
       credential: { id: owner.credentialId, publicKey: Uint8Array.from(owner.publicKeyCose), counter: 0 },
     })
-    // The library also accepts encodings of a signature that are not DER (WebAuthn, section 6.5.5). With such a signature,
-    // an owner could later dispute what they signed, because others reject it.
-    if (!verified || !isDerSignature(assertion, publicKey)) throw problem('signature_invalid')
+    // The library also accepts encodings of a signature that are not DER (WebAuthn, section 6.5.5), and whatever
+    // `JSON.parse` does. With such a signature, an owner could later dispute what they signed, because others reject it or
+    // read something else in it.
+    const isClear = isCanonicalBase64url(assertion) && isUnambiguousClientData(toBytes(assertion).clientDataJSON)
+    if (!verified || !isClear || !isDerSignature(assertion, publicKey)) throw problem('signature_invalid')
     return authenticationInfo.newCounter
   } catch (error) {
     throw error instanceof Problem ? error : problem('signature_invalid', { cause: error })
   }
+}
+
+/** Returns whether the parts have no padding, and no bits after their last byte. Node.js ignores both. */
+function isCanonicalBase64url({ response }: Pick<AuthenticationResponseJSON, 'response'>): boolean {
+  const bytes = toBytes({ response })
+  const names = ['authenticatorData', 'clientDataJSON', 'signature'] as const
+  return names.every((name) => base64url(bytes[name]) === response[name])
 }
 
 /** Verifies a signature as anybody can who has only the signature and the public key, in SPKI DER. */
@@ -130,7 +136,9 @@ function isDerSignature(assertion: AuthenticationResponseJSON, publicKey: Buffer
   return verify('sha256', signed, { key: publicKey, format: 'der', type: 'spki' }, signature)
 }
 
-function toBytes({ response }: AuthenticationResponseJSON): Readonly<Record<keyof OwnerAssertion, Buffer>> {
+function toBytes({
+  response,
+}: Pick<AuthenticationResponseJSON, 'response'>): Readonly<Record<keyof OwnerAssertion, Buffer>> {
   return {
     authenticatorData: Buffer.from(response.authenticatorData, 'base64url'),
     clientDataJSON: Buffer.from(response.clientDataJSON, 'base64url'),
