@@ -25,7 +25,8 @@ export function judgeLimits(evidence: PaymentEvidence, owned: ReadonlySet<Placed
     authority,
     decided: { leaf },
   } = evidence
-  if (authority === null) return notChecked('The file has no signature of an owner, so no limits are known to be signed.')
+  if (authority === null)
+    return notChecked('The file has no signature of an owner, so no limits are known to be signed.')
   if (owned?.has(authority) === false) {
     return notChecked('The limits in the file are not signed with a key of an owner that you gave.')
   }
@@ -61,8 +62,10 @@ function judgeGrant(leaf: DecidedLeaf, terms: RuleTerms): Verdict {
       return no('The authorization of the purchase can be used after the signed end of the grant.')
     }
   }
-  if (dailyMax === null || leaf.recovered_at !== null) return yes('The recipient, the amount and the time are as signed.')
-  if (max === null || cap === null || spent === null) return no('The log does not say which limits the service applied.')
+  if (dailyMax === null || leaf.recovered_at !== null)
+    return yes('The recipient, the amount and the time are as signed.')
+  if (max === null || cap === null || spent === null)
+    return no('The log does not say which limits the service applied.')
   if (max !== amountMax) {
     return no(
       `The service applied a maximum of ${formatAmount(max)} for a payment, but ${formatAmount(amountMax)} was signed.`,

@@ -45,7 +45,9 @@ export function judgeOwner(
     )
   }
   if (!owned.has(authority)) {
-    return no(`The passkey that signed the ${what} is not among the owners' keys that you gave, and none of them added it.`)
+    return no(
+      `The passkey that signed the ${what} is not among the owners' keys that you gave, and none of them added it.`,
+    )
   }
   if (suspended !== null && resumption !== null && !owned.has(resumption)) {
     return no(

@@ -58,7 +58,10 @@ export interface ValidResult {
 }
 
 /** Answers the three questions about a payment whose evidence is whole. */
-export async function judgePayment(evidence: PaymentEvidence, { ownerKeys, logKeys, node }: Trust): Promise<ValidResult> {
+export async function judgePayment(
+  evidence: PaymentEvidence,
+  { ownerKeys, logKeys, node }: Trust,
+): Promise<ValidResult> {
   const owned = ownerKeys.length === 0 ? null : findOwnersSignatures(evidence, ownerKeys)
   const fingerprint = owned === null ? await fingerprintOf(evidence) : null
   const ownerSigned = judgeOwner(evidence, { owned, fingerprint })

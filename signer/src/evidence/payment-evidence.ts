@@ -87,7 +87,8 @@ export function placeSignatures(
       leaf.workspace === entry.workspace &&
       leaf.object === entry.subject &&
       leaf.credential === entry.credential
-    if (!isSame) throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
+    if (!isSame)
+      throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
     return { ...signature, leaf: found }
   })
 }

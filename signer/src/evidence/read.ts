@@ -37,10 +37,7 @@ export function members<Readers extends Shape>(readers: Readers): Reader<ShapeOf
 /** The path of the whole file. Its members are named without it. */
 export const WHOLE = 'file'
 
-export function list<Value>(
-  read: Reader<Value>,
-  { min, max }: { min: number; max: number },
-): Reader<readonly Value[]> {
+export function list<Value>(read: Reader<Value>, { min, max }: { min: number; max: number }): Reader<readonly Value[]> {
   return (value, part) => {
     if (!Array.isArray(value)) throw wrong(part, 'it must be a list')
     const entries = value as readonly Json[]

@@ -65,7 +65,8 @@ export async function* verifyEvidenceList(
       content: content.subarray(number === 0 ? 0 : (ends[number - 1] ?? 0) + 1, ends[number]),
     })
     const last = ends.length - 1
-    if (last < 1 || ends[last] !== content.length - 1) throw wrong(WHOLE, 'its last line is missing, or is not complete')
+    if (last < 1 || ends[last] !== content.length - 1)
+      throw wrong(WHOLE, 'its last line is missing, or is not complete')
     const head = readLine(line(0), readHead)
     const logs = await verifyLogs(head.logs, { trusted: trust.logKeys, part: 'lines[0].logs' })
     checkSentences(head.does_not_prove, 'lines[0].does_not_prove')
@@ -146,10 +147,7 @@ async function verifyBody(
   }
 }
 
-function readLine<Value>(
-  { number, content }: Line,
-  read: (value: Json, part: string) => Value,
-): Value {
+function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {
   const part = `lines[${number}]`
   const value = parseCanonicalJson(content)
   if (value === undefined) throw wrong(part, 'it is not canonical JSON (RFC 8785)')

@@ -26,7 +26,10 @@ export async function verifyLeaf(
   if (position >= checkpoint.size) throw wrong(`${part}.position`, 'the tree of the checkpoint has fewer leaves')
   const leafHash = await hashLeaf(new TextEncoder().encode(content))
   if (!(await verifyInclusion(leafHash, position, checkpoint.size, proof, checkpoint.root))) {
-    throw wrong(`${part}.proof`, 'it does not show that the checkpoint contains the leaf at this position')
+    throw wrong(
+      `${part}.proof`,
+      'the checkpoint does not contain this leaf here: the leaf, its position or this proof was changed',
+    )
   }
   return { ...read, log, position, part }
 }
