@@ -2,7 +2,18 @@ import { createHash } from 'node:crypto'
 import { createSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { canonicalJson, type JsonValue } from '../../server/src/lib/canonical-json.ts'
 import { DOES_NOT_PROVE } from '../../signer/src/evidence/does-not-prove.ts'
-import { EXPIRY, OTHER_KEY, RECIPIENT, RECORD_STATEMENT, request, rule, RULE_NAME, transfer, USDC, WALLET } from '../signer/sample-requests.ts'
+import {
+  EXPIRY,
+  OTHER_KEY,
+  RECIPIENT,
+  RECORD_STATEMENT,
+  request,
+  rule,
+  RULE_NAME,
+  transfer,
+  USDC,
+  WALLET,
+} from '../signer/sample-requests.ts'
 import { ForgedLog, makeLeaf, seal, type ForgedLeaf } from './forged-log.ts'
 
 type Members = { readonly [name: string]: JsonValue }
@@ -114,11 +125,7 @@ export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statemen
     isHashed: true,
   })
 
-export const signWithdrawal = (
-  owner: SoftwarePasskey,
-  transaction: Members = {},
-  body: Members = {},
-): Required<Part> =>
+export const signWithdrawal = (owner: SoftwarePasskey, transaction: Members = {}, body: Members = {}): Required<Part> =>
   signed(owner, { kind: 'withdrawal', subject: PAYMENT_ID, content: transfer(transaction, body) as JsonValue })
 
 export const audit = (action: string, details: Members = {}, members: Members = {}): Part => {

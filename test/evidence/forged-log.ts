@@ -33,7 +33,11 @@ export class ForgedLog {
 
   /** Returns the log's member of `logs`, with these leaves. */
   export(leaves: readonly ForgedLeaf[]) {
-    return { checkpoint: this.checkpoint(), key: this.signer.verifierKey, leaves: leaves.map((leaf) => this.prove(leaf)) }
+    return {
+      checkpoint: this.checkpoint(),
+      key: this.signer.verifierKey,
+      leaves: leaves.map((leaf) => this.prove(leaf)),
+    }
   }
 
   checkpoint(): string {

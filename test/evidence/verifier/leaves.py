@@ -33,6 +33,10 @@ def is_one(value):
     return value == 1 and not isinstance(value, bool)
 
 
+def is_status(value):
+    return isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 999
+
+
 def is_time(value):
     return as_time(value) is not None
 
@@ -102,6 +106,16 @@ MEMBERS = {
         "log_index": or_null(is_digits),
         "block": or_null(is_digits),
         "block_hash": or_null(is_chain_hash),
+    },
+    "purchase.answered": {
+        "status": is_status,
+        "delivery": is_text,
+        "protocol": is_text,
+        "method": is_text,
+        "resource_url_hash": is_sha256,
+        "response_sha256": or_null(is_sha256),
+        "offer_hash": or_null(is_sha256),
+        "receipt_hash": or_null(is_sha256),
     },
     "signature": {
         "kind": is_text,
