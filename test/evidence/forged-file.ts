@@ -3,8 +3,6 @@ import { createSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/s
 import { canonicalJson, type JsonValue } from '../../server/src/lib/canonical-json.ts'
 import { DOES_NOT_PROVE } from '../../signer/src/evidence/does-not-prove.ts'
 import {
-  EXPIRY,
-  OTHER_KEY,
   RECIPIENT,
   RECORD_STATEMENT,
   request,
@@ -35,7 +33,7 @@ export const TERMS = {
   expires_at: new Date(1_800_000_000_000).toISOString(),
   x402: false,
 }
-export const RESUMED = {
+const RESUMED = {
   agent_id: 'buyer',
   daily_cap_micro: '50500000',
   expires_at: TERMS.expires_at,
@@ -53,7 +51,7 @@ export function createOwner(): SoftwarePasskey {
 }
 
 /** Signs as an owner does. `statement` means that only its hash is the challenge. */
-export function signed(
+function signed(
   owner: SoftwarePasskey,
   { kind, subject, content, isHashed = false, entry: change = {}, at = '2026-11-22T12:00:00.000Z' }: SignedContent,
 ): Required<Part> {
@@ -99,10 +97,10 @@ interface SignedContent {
 }
 
 export const signRecord = (owner: SoftwarePasskey, content: Members = {}): Required<Part> =>
-  signed(owner, { kind: 'record', subject: WALLET, content: { ...RECORD_STATEMENT, ...content } as Members })
+  signed(owner, { kind: 'record', subject: WALLET, content: { ...RECORD_STATEMENT, ...content } })
 
-export const signGrant = (owner: SoftwarePasskey, body: Members = { rules: [rule()] as JsonValue }): Required<Part> =>
-  signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }) as JsonValue })
+export const signGrant = (owner: SoftwarePasskey, body: Members = { rules: [rule()] }): Required<Part> =>
+  signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }) })
 
 export const signOwners = (owner: SoftwarePasskey, keys: readonly string[], url?: string): Required<Part> =>
   signed(owner, {
@@ -111,7 +109,7 @@ export const signOwners = (owner: SoftwarePasskey, keys: readonly string[], url?
     content: request({
       url: url ?? 'https://enclave.example/api/v1/key_quorums/quorum1',
       body: { public_keys: keys, authorization_threshold: 1 },
-    }) as JsonValue,
+    }),
   })
 
 export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statement: Members = {}): Required<Part> =>
@@ -126,7 +124,7 @@ export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statemen
   })
 
 export const signWithdrawal = (owner: SoftwarePasskey, transaction: Members = {}, body: Members = {}): Required<Part> =>
-  signed(owner, { kind: 'withdrawal', subject: PAYMENT_ID, content: transfer(transaction, body) as JsonValue })
+  signed(owner, { kind: 'withdrawal', subject: PAYMENT_ID, content: transfer(transaction, body) })
 
 export const audit = (action: string, details: Members = {}, members: Members = {}): Part => {
   const entry = { actor_kind: 'user', actor: 'usr_1', action, object: GRANT_ID }
@@ -169,7 +167,7 @@ export function wholePayment(owner: SoftwarePasskey): Part[] {
 }
 
 /** Writes the parts into a log, in this order, and returns the file with all of them, not sealed yet. */
-export function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name: string]: JsonValue } {
+function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name: string]: JsonValue } {
   log.add(...parts.map(({ leaf }) => leaf))
   return {
     format: 'bursar-evidence/1',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import type { ChainNode } from '../../signer/src/evidence/judge-chain.ts'
 import type { Trust, ValidResult } from '../../signer/src/evidence/judge-payment.ts'
 import { parseOwnerKey } from '../../signer/src/evidence/owner-keys.ts'
@@ -20,8 +21,8 @@ export function openVerifiers() {
 
 export type Verifiers = ReturnType<typeof openVerifiers>
 
-/** Verifies with the verifier of the signer page, the dashboard and the command line. */
-export async function verifyHere(file: string | Uint8Array, given: Given = {}): Promise<Verdict> {
+/** Verifies with the verifier that the service's own programs use. */
+async function verifyHere(file: string | Uint8Array, given: Given = {}): Promise<Verdict> {
   const content = new Uint8Array(Buffer.from(file))
   const trust: Trust = {
     ownerKeys: (given.ownerKeys ?? []).map((key) => parseOwnerKey(key) ?? assert.fail(key)),
@@ -63,7 +64,7 @@ function selectAnswers({ payment, owner_signed, within_limits, on_chain }: Answe
 
 function openNode(url: string): ChainNode {
   return async (method, params) => {
-    const response = await fetch(url, {
+    const response = await fetchOnce(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),

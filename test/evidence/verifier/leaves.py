@@ -16,6 +16,8 @@ AUDITED = {
     "agents.stopped": "suspended",
     "grant.revoked": "revoked",
 }
+KINDS = ["grant", "revocation", "resume", "owners", "withdrawal", "record"]
+ACTORS = ["user", "key", "client", "operator"]
 
 
 class LeafError(Exception):
@@ -75,7 +77,7 @@ COMMON = {
 }
 MEMBERS = {
     "audit": {
-        "actor_kind": is_text,
+        "actor_kind": word(*ACTORS),
         "actor": or_null(is_text),
         "action": is_text,
         "object": or_null(is_text),
@@ -118,7 +120,7 @@ MEMBERS = {
         "receipt_hash": or_null(is_sha256),
     },
     "signature": {
-        "kind": is_text,
+        "kind": word(*KINDS),
         "object": is_text,
         "credential": is_text,
         "signature_sha256": is_sha256,
