@@ -377,6 +377,16 @@ export const SETTLED: readonly string[] = [
     subject: idOf('adt'),
     content: `'{}'`,
   }),
+  rows('carried_logs', 1, { ...own, move_id: `'mov_' || n`, checkpoint: `''`, verifier_key: `''` }),
+  rows('carried_leaves', 20, {
+    ...own,
+    move_id: `'mov_1'`,
+    subject: idOf('adt'),
+    type: `'audit'`,
+    position: 'n',
+    content: `'{}'`,
+    proof: hash('n::text'),
+  }),
   rows('log_tiles', 2, { level: '0', number: 't.k * 1000 + n', hashes: hash('n::text') }),
   rows('recipients', 8, {
     ...own,

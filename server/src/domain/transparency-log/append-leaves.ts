@@ -79,13 +79,14 @@ export async function appendLeaves(
       head.size,
       leaves.map(({ content }) => hashLeaf(Buffer.from(content))),
     )
-    const root = rootOf(readTiles([...grown, ...lastTiles]), size)
+    const root = rootOf(readTiles([...lastTiles, ...grown]), size)
     const origin = head.origin ?? ctx.transparencyLog.origin
-    const checkpoint = new NoteSigner(origin, seed).sign(formatCheckpoint({ origin, size, root }))
+    const signer = new NoteSigner(origin, seed)
+    const checkpoint = signer.sign(formatCheckpoint({ origin, size, root }))
     await transaction.commit([
       insertLeaves(leaves),
       storeTiles(grown),
-      setLogHead({ origin, size, checkpoint }),
+      setLogHead({ origin, size, checkpoint, verifierKey: signer.verifierKey }),
       deleteQueuedChanges(changes),
     ])
     return leaves.length

@@ -268,11 +268,12 @@ export function setLogHead(grown: {
   readonly origin: string
   readonly size: number
   readonly checkpoint: string
+  readonly verifierKey: string
 }): Query<boolean> {
   return {
     name: 'set_log_head',
-    text: 'update log_head set origin = $1, size = $2, checkpoint = $3 where is_only',
-    values: [grown.origin, grown.size, grown.checkpoint],
+    text: 'update log_head set origin = $1, size = $2, checkpoint = $3, verifier_key = $4 where is_only',
+    values: [grown.origin, grown.size, grown.checkpoint, grown.verifierKey],
     read: changed,
   }
 }
