@@ -99,6 +99,7 @@ create table audit_entries (
   constraint audit_entries_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'client'::text, 'operator'::text]))),
   constraint audit_entries_check CHECK (((actor_kind = 'operator'::text) = (actor_id IS NULL)))
 );
+CREATE INDEX audit_entries_about_grants ON audit_entries USING btree (log_id, subject, action, id) WHERE (action = ANY (ARRAY['grant.activated'::text, 'grant.suspended'::text, 'grant.revoked'::text, 'agents.stopped'::text]));
 CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 
 create table authorization_codes (
@@ -968,6 +969,7 @@ create table stops (
   constraint stops_check CHECK ((num_nonnulls(agent_id, wallet_address) <= 1)),
   constraint stops_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
+CREATE INDEX stops_by_scope ON stops USING btree (workspace_id, mode, COALESCE(agent_id, wallet_address, ''::text), id);
 CREATE INDEX stops_of_creator ON stops USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 create table stored_bytes (

@@ -21,6 +21,7 @@ const {
   purchases,
   log_queue: queue,
   log_head: head,
+  log_leaves: storedLeaves,
   log_tiles: tiles,
 } = tables
 
@@ -241,6 +242,35 @@ export function insertLeaves(leaves: readonly PlacedLeaf[]): Query<boolean> {
   }
 }
 
+/** What names a leaf among those of a workspace. */
+export interface LeafKey {
+  readonly type: LeafType
+  readonly subject: string
+}
+
+/** A leaf as it is stored. */
+export interface StoredLeaf extends LeafKey {
+  readonly position: number
+  readonly content: string
+}
+
+const LEAF_ROW = { ...pick(storedLeaves, 'subject', 'position', 'content'), type: narrow<LeafType>(storedLeaves.type) }
+
+/**
+ * Finds leaves of a workspace. Those that do not exist are left out. Uses the index `log_leaves_one_per_change`.
+ */
+export function findLeaves(logId: string, keys: readonly LeafKey[]): Query<StoredLeaf[]> {
+  return {
+    name: 'find_log_leaves',
+    text: `select ${listOf(LEAF_ROW)}
+      from unnest($2::text[], $3::text[]) as r (of_subject, of_type)
+      cross join lateral (select ${listOf(LEAF_ROW)} from log_leaves
+        where log_id = $1 and subject = of_subject and type = of_type offset 0) l`,
+    values: [logId, keys.map(({ subject }) => subject), keys.map(({ type }) => type)],
+    read: all(LEAF_ROW, ({ position, ...leaf }) => ({ ...leaf, position: Number(position) })),
+  }
+}
+
 /** Finds the tiles at these places. Those that do not exist are left out. Uses the primary key. */
 export function findTiles(places: readonly Pick<Tile, 'level' | 'number'>[]): Query<Tile[]> {
   return {
@@ -303,6 +333,26 @@ export function setLogHead(grown: {
     text: 'update log_head set origin = $1, size = $2, checkpoint = $3, verifier_key = $4 where is_only',
     values: [grown.origin, grown.size, grown.checkpoint, grown.verifierKey],
     read: changed,
+  }
+}
+
+/** The tree that a checkpoint states. */
+export interface LogTree {
+  readonly origin: string
+  readonly size: number
+  readonly root: Buffer
+}
+
+/** Finds the newest tree. Returns null before the first leaf. Uses the primary key. */
+export function findLogTree(): Query<LogTree | null> {
+  return {
+    name: 'find_log_tree',
+    text: 'select origin, size, checkpoint from log_head where is_only',
+    values: [],
+    read: one(pick(head, 'origin', 'size', 'checkpoint'), ({ origin, size, checkpoint }) => {
+      if (origin === null || checkpoint === null) return null
+      return { origin, size: Number(size), root: Buffer.from(checkpoint.split('\n')[2] ?? '', 'base64') }
+    }),
   }
 }
 
