@@ -282,7 +282,7 @@ export const SEEN: Readonly<Record<string, Case>> = {
             subject: 'pay_1',
             status: 200,
             delivery: 'delivered',
-            protocol: 'x402',
+            protocol: 'x402_v2',
             method: 'GET',
             response_sha256: null,
           },

@@ -101,7 +101,8 @@ def read_file(data, log_keys):
         path = f"logs[{number}]"
         check_members(log, ["checkpoint", "key", "leaves"], path)
         check_log(log, path)
-        check_list(log["leaves"], f"{path}.leaves", 1, LEAVES_MAX)
+        is_last = number == len(value["logs"]) - 1
+        check_list(log["leaves"], f"{path}.leaves", 0 if is_last else 1, LEAVES_MAX)
         check_leaf_forms(log["leaves"], f"{path}.leaves")
         for index, (leaf, earlier) in enumerate(zip(log["leaves"][1:], log["leaves"]), 1):
             is_later = leaf["position"] > earlier["position"]

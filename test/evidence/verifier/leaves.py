@@ -111,8 +111,8 @@ MEMBERS = {
     },
     "purchase.answered": {
         "status": is_status,
-        "delivery": is_text,
-        "protocol": is_text,
+        "delivery": word("delivered", "failed"),
+        "protocol": word("x402_v2", "x402_v1", "mpp"),
         "method": is_text,
         "resource_url_hash": is_sha256,
         "response_sha256": or_null(is_sha256),
