@@ -99,6 +99,7 @@ create table audit_entries (
   constraint audit_entries_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'client'::text, 'operator'::text]))),
   constraint audit_entries_check CHECK (((actor_kind = 'operator'::text) = (actor_id IS NULL)))
 );
+CREATE INDEX audit_entries_about_grants ON audit_entries USING btree (log_id, subject, action, id) WHERE (action = ANY (ARRAY['grant.activated'::text, 'grant.suspended'::text, 'grant.revoked'::text, 'agents.stopped'::text]));
 CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 
 create table authorization_codes (
@@ -137,6 +138,27 @@ create table authorization_requests (
 );
 CREATE INDEX authorization_requests_by_client ON authorization_requests USING btree (client_id);
 CREATE INDEX authorization_requests_by_end ON authorization_requests USING btree (expires_at);
+
+create table carried_leaves (
+  workspace_id text not null,
+  subject text not null,
+  type text not null,
+  move_id text not null,
+  position bigint not null,
+  content text not null,
+  proof bytea not null,
+  constraint carried_leaves_pkey PRIMARY KEY (workspace_id, subject, type),
+  constraint carried_leaves_position_check CHECK (("position" >= 0)),
+  constraint carried_leaves_proof_check CHECK (((octet_length(proof) % 32) = 0))
+);
+
+create table carried_logs (
+  workspace_id text not null,
+  move_id text not null,
+  checkpoint text not null,
+  verifier_key text not null,
+  constraint carried_logs_pkey PRIMARY KEY (workspace_id, move_id)
+);
 
 create table ceremonies (
   secret_hash bytea not null,
@@ -440,6 +462,7 @@ create table log_head (
   origin text,
   size bigint not null,
   checkpoint text,
+  verifier_key text,
   constraint log_head_pkey PRIMARY KEY (is_only),
   constraint log_head_check CHECK ((((size = 0) = (origin IS NULL)) AND ((size = 0) = (checkpoint IS NULL)))),
   constraint log_head_is_only_check CHECK (is_only),
@@ -946,6 +969,7 @@ create table stops (
   constraint stops_check CHECK ((num_nonnulls(agent_id, wallet_address) <= 1)),
   constraint stops_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
+CREATE INDEX stops_by_scope ON stops USING btree (workspace_id, mode, COALESCE(agent_id, wallet_address, ''::text), id);
 CREATE INDEX stops_of_creator ON stops USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 create table stored_bytes (
@@ -1116,6 +1140,8 @@ alter table api_keys add constraint api_keys_created_by_fkey FOREIGN KEY (create
 alter table api_keys add constraint api_keys_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table authorization_codes add constraint authorization_codes_workspace_id_connection_id_fkey FOREIGN KEY (workspace_id, connection_id) REFERENCES connections(workspace_id, id);
 alter table authorization_requests add constraint authorization_requests_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);
+alter table carried_leaves add constraint carried_leaves_workspace_id_move_id_fkey FOREIGN KEY (workspace_id, move_id) REFERENCES carried_logs(workspace_id, move_id);
+alter table carried_logs add constraint carried_logs_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table ceremonies add constraint ceremonies_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id);
 alter table connection_errors add constraint connection_errors_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id);
 alter table connections add constraint connections_client_id_fkey FOREIGN KEY (client_id) REFERENCES oauth_clients(id);

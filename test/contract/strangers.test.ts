@@ -19,6 +19,8 @@ const OWN: Readonly<Record<string, string>> = {
   audit_entries: 'log_id id actor_kind actor_id action subject details',
   authorization_codes: 'code_hash workspace_id connection_id failures',
   authorization_requests: 'handle_hash client_id scopes resource',
+  carried_leaves: 'workspace_id move_id subject type position content proof',
+  carried_logs: 'workspace_id move_id checkpoint verifier_key',
   ceremonies: 'secret_hash kind challenge user_id data',
   connection_errors: 'workspace_id connection_id code mode agent_id user_id client_id',
   connections: 'workspace_id id mode agent_id user_id client_id scopes resource rate_subject revoked_because',
@@ -35,7 +37,7 @@ const OWN: Readonly<Record<string, string>> = {
   invitations: 'workspace_id id secret_hash role uses_left created_by',
   leases: 'name holder',
   ledger_cursors: 'mode',
-  log_head: 'is_only origin size checkpoint',
+  log_head: 'is_only origin size checkpoint verifier_key',
   log_leaves: 'position log_id type subject content',
   log_queue: 'number log_id type subject',
   log_tiles: 'level number hashes',
@@ -57,7 +59,7 @@ const OWN: Readonly<Record<string, string>> = {
   payments:
     'workspace_id mode id grant_id status failure_code max_per_tx_micro daily_cap_micro spent_24h_micro allowance_month attempt credential_id request_id pending_reason lookups kind authorization_nonce',
   purchases:
-    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by first_answer',
+    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by',
   rate_windows: 'subject bucket hits',
   recipients: 'workspace_id mode',
   recovery_codes: 'user_id code_hash',

@@ -60,6 +60,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'count_pending_transfers',
     'count_unexplained_transfers',
     'find_logged_payments',
+    'find_logged_purchases',
     'find_logged_signatures',
     'find_oldest_wallet',
     'insert_deposits',

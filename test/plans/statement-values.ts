@@ -192,7 +192,7 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     1: listOf(get(sample, 'payments', 'workspace_id')),
     2: listOf(get(sample, 'payments', 'id')),
   }),
-  set_log_head: () => ({ 1: 'api.example.com/log', 2: '1', 3: 'checkpoint' }),
+  set_log_head: () => ({ 1: 'api.example.com/log', 2: '1', 3: 'checkpoint', 4: 'key' }),
   find_payments_by_keys: (sample) => {
     const { 1: workspaces = null, 2: modes = null } = parties(sample)
     return { 1: workspaces, 2: modes, 3: '{unknown,NULL}' }

@@ -69,7 +69,7 @@ export interface WorkUnderWay {
   readonly ownerChanges: number
   /** Webhooks that are being sent. */
   readonly deliveries: number
-  /** Changes that are not in the transparency log yet, other than audit entries. Leaves are made of their rows. */
+  /** Changes that are not in the transparency log yet. Their leaves must go with the workspace. */
   readonly leaves: number
 }
 
@@ -158,7 +158,7 @@ export async function countWorkUnderWay(client: pg.Client, workspaceId: string, 
       (select count(*)::int4 from wallets where workspace_id = $1 and signer_change_until > $2) as "ownerChanges",
       (select count(*)::int4 from deliveries
         where workspace_id = $1 and leased_until is not null and leased_until > $2) as deliveries,
-      (select count(*)::int4 from log_queue where log_id = $1 and type <> 'audit') as leaves`,
+      (select count(*)::int4 from log_queue where log_id = $1) as leaves`,
     [workspaceId, now],
   )
   const [counts] = rows

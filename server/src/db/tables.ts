@@ -78,6 +78,21 @@ export const tables = {
     expires_at: column('authorization_requests.expires_at', 'timestamptz'),
     decided_at: nullable(column('authorization_requests.decided_at', 'timestamptz')),
   },
+  carried_leaves: {
+    workspace_id: column('carried_leaves.workspace_id', 'text'),
+    subject: column('carried_leaves.subject', 'text'),
+    type: column('carried_leaves.type', 'text'),
+    move_id: column('carried_leaves.move_id', 'text'),
+    position: column('carried_leaves.position', 'int8'),
+    content: column('carried_leaves.content', 'text'),
+    proof: column('carried_leaves.proof', 'bytea'),
+  },
+  carried_logs: {
+    workspace_id: column('carried_logs.workspace_id', 'text'),
+    move_id: column('carried_logs.move_id', 'text'),
+    checkpoint: column('carried_logs.checkpoint', 'text'),
+    verifier_key: column('carried_logs.verifier_key', 'text'),
+  },
   ceremonies: {
     secret_hash: column('ceremonies.secret_hash', 'bytea'),
     kind: choice('ceremonies.kind', ['sign_up', 'sign_in', 'verification', 'passkey', 'wallet_passkey']),
@@ -255,6 +270,7 @@ export const tables = {
     origin: nullable(column('log_head.origin', 'text')),
     size: column('log_head.size', 'int8'),
     checkpoint: nullable(column('log_head.checkpoint', 'text')),
+    verifier_key: nullable(column('log_head.verifier_key', 'text')),
   },
   log_leaves: {
     position: column('log_leaves.position', 'int8'),

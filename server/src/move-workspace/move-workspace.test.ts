@@ -4,15 +4,20 @@ import { expectPayment } from '../../../test/support/context/expect-outcome.ts'
 import { seedMovableWorkspace } from '../../../test/support/context/movable-workspace.ts'
 import { paymentRequest, seed, seedWallet, type Seed } from '../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../test/support/context/test-context.ts'
+import { rootFromInclusion } from '../../../test/support/merkle-proofs.ts'
 import { readRows } from '../../../test/support/database/read-rows.ts'
 import { readWorkspaceRows } from '../../../test/support/database/workspace-rows.ts'
 import { listSharedReferences, listWorkspaceTables, SHARED_TABLES } from '../db/moved-rows.ts'
+import { OPERATOR } from '../domain/audit/audit-entry.ts'
+import { insertAuditEntry } from '../domain/audit/audit-store.ts'
 import { authenticateToken } from '../domain/connections/authenticate-token.ts'
 import type { Context } from '../domain/context.ts'
 import { getInvitation, getMembership } from '../domain/members/queries.ts'
 import { authenticateKey } from '../domain/keys/authenticate-key.ts'
 import { createPayment } from '../domain/payment-requests/create-payment.ts'
 import { checkMoved } from '../domain/moves/check-moved.ts'
+import { appendLeaves } from '../domain/transparency-log/append-leaves.ts'
+import { hashLeaf } from '../domain/transparency-log/merkle-tree.ts'
 import { checkStillHere } from '../domain/workspaces/check-still-here.ts'
 import type { Clock } from '../lib/clock.ts'
 import { parseCell } from '../values/secret.ts'
@@ -38,7 +43,7 @@ describe('moving a workspace to another cell', () => {
   let tables: readonly { name: string; key: string }[]
   before(async () => {
     old = await openTestContext()
-    other = await openTestContext((config) => ({ ...config, encryptionKeys: old.config.encryptionKeys }))
+    other = await openTestContext((config) => ({ ...config, cell: CELL, encryptionKeys: old.config.encryptionKeys }))
     neighbor = await seed(old.context)
     expectPayment(await createPayment(old.context, paymentRequest(neighbor)), 'created')
     tables = await withCell(old.config.database.url, listWorkspaceTables)
@@ -96,6 +101,61 @@ describe('moving a workspace to another cell', () => {
     const before = await readWorkspaceRows(old, seeded.workspace.id)
     await move(seeded)
     assert.deepEqual(await readWorkspaceRows(other, seeded.workspace.id), before)
+  })
+
+  test('brings the leaves with it, which the log of the old cell contains, also when it comes back', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const { id } = seeded.workspace
+    const first = await readLeaves(old, id)
+    assert.ok(first.length >= 4)
+    await move(seeded)
+    assert.deepEqual(await readCarried(other, id), first)
+
+    expectPayment(await createPayment(other.context, paymentRequest(seeded)), 'created')
+    await appendLeaves(other.context, { limit: 1_000 })
+    const second = await readLeaves(other, id)
+    assert.ok(second.length > 0)
+    const back = { from: other.config.database.url, to: old.config.database.url }
+    await withCells(back, (cells) =>
+      moveWorkspace(cells, { workspace: id, cell: CELL, clock: fastClock(), print: () => undefined }),
+    )
+    assert.deepEqual(await readCarried(old, id), [...first, ...second].toSorted())
+
+    expectPayment(await createPayment(old.context, paymentRequest(seeded)), 'created')
+    await appendLeaves(old.context, { limit: 1_000 })
+    await move(seeded)
+    assert.deepEqual(await readCarried(other, id), [...new Set([...(await readLeaves(old, id)), ...second])].toSorted())
+    // The first and the third are the same log.
+    const logs = await readRows(
+      other.context.db,
+      'select checkpoint from carried_logs where workspace_id = $1 order by move_id',
+      [id],
+    )
+    assert.equal(logs.length, 3)
+    assert.equal(logs[0]?.['checkpoint'], logs[2]?.['checkpoint'])
+  })
+
+  test('waits until an entry of its audit log is a leaf', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    const details = { logId: seeded.workspace.id, createdAt: old.clock.now(), actor: OPERATOR, details: {} } as const
+    await old.context.db.write(insertAuditEntry({ ...details, action: 'workspace.renamed', subject: null }))
+    const lines: string[] = []
+    await move(seeded, null, async (line) => {
+      lines.push(line)
+      if (line.includes(' 1 entries of the')) await appendLeaves(old.context, { limit: 1_000 })
+    })
+    assert.ok(lines.some((line) => line.includes(' 1 entries of the')))
+    assert.deepEqual(await readCarried(other, seeded.workspace.id), await readLeaves(old, seeded.workspace.id))
+  })
+
+  test('does not move from a log whose public key is not stored yet', async () => {
+    const { seeded } = await seedMovableWorkspace(old.context)
+    await readRows(old.context.db, 'update log_head set verifier_key = null')
+    await assert.rejects(move(seeded), /has not grown since the upgrade/)
+    await undo(seeded)
+    expectPayment(await createPayment(old.context, paymentRequest(seeded)), 'created')
+    await appendLeaves(old.context, { limit: 1_000 })
+    await move(seeded)
   })
 
   test('its people and invitations learn where it is, and nobody else', async () => {
@@ -341,6 +401,34 @@ describe('moving a workspace to another cell', () => {
         return new Date(old.clock.now().getTime() + readings * 1_000)
       },
     }
+  }
+
+  /** Reads the leaves of a workspace in the log of a cell. */
+  async function readLeaves({ context }: TestContext, workspaceId: string): Promise<string[]> {
+    const rows = await readRows(context.db, 'select content from log_leaves where log_id = $1', [workspaceId])
+    return rows.map(({ content }) => String(content)).toSorted()
+  }
+
+  /** Reads the leaves that a workspace brought, and verifies that the checkpoints of their logs contain them. */
+  async function readCarried({ context }: TestContext, workspaceId: string): Promise<string[]> {
+    const rows = await readRows(
+      context.db,
+      `select content, position, proof, checkpoint, verifier_key from carried_leaves
+        join carried_logs using (workspace_id, move_id) where workspace_id = $1`,
+      [workspaceId],
+    )
+    for (const { content, position, proof, checkpoint, verifier_key: key } of rows) {
+      const [origin, size, root] = String(checkpoint).split('\n')
+      assert.ok(String(key).startsWith(`${origin}+`))
+      const hashes = [...chunk(proof as Buffer)]
+      const place = { position: Number(position), size: Number(size), proof: hashes }
+      assert.equal(rootFromInclusion(hashLeaf(Buffer.from(String(content))), place)?.toString('base64'), root)
+    }
+    return rows.map(({ content }) => String(content)).toSorted()
+  }
+
+  function* chunk(hashes: Buffer): Iterable<Buffer> {
+    for (let start = 0; start < hashes.length; start += 32) yield hashes.subarray(start, start + 32)
   }
 
   function keyIn(ctx: Context, credential: string) {

@@ -28,10 +28,12 @@ import {
 } from '../domain/moves/moves-store.ts'
 import { findWorkspaceById, findWorkspaceBySlug, updateMovingSince } from '../domain/workspaces/workspaces-store.ts'
 import { rewindLedgerCursor } from '../domain/unexplained-transfers/unexplained-transfers-store.ts'
+import { deleteCarriedLog } from '../domain/transparency-log/carried-leaves-store.ts'
 import { readProcessMs, type Clock } from '../lib/clock.ts'
 import { createId } from '../values/ids.ts'
 import { MODES, type Mode } from '../values/mode.ts'
 import type { Cell } from '../values/secret.ts'
+import { carryLeaves } from './carry-leaves.ts'
 import { MoveRefused, type Cells } from './cells.ts'
 
 /** How long the work that has begun may take. An owner has five minutes to sign, and a seller may be slow. */
@@ -108,6 +110,7 @@ export async function undoMove(
     if (state === 'moved') throw new Error('the other cell does not have the workspace, but this cell says it has')
     if (state === 'undone') return
     if (state === 'taken_out') await putInRows(from, move)
+    await runQuery(from, deleteCarriedLog(move.workspaceId, move.id))
     await runQuery(from, updateMovingSince(move.workspaceId, null))
     await runQuery(from, deleteMovedCredentials(move.id))
     await deleteMovedRows(from, move.id)
@@ -212,6 +215,7 @@ async function takeOutNow(
     const work = await countWorkUnderWay(from, move.workspaceId, clock.now())
     if (!isQuiet(work) || (work.deliveries > 0 && !mayBeSentTwice)) return false
     await runQuery(from, insertMovedCredentials(move.id, move.workspaceId))
+    await carryLeaves(from, move)
     await takeOutRows(from, move)
     await runQuery(from, markMove(move.id, 'taken_out', null))
     await onStep?.('rows taken out')

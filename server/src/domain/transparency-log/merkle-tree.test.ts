@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
-import { hashLeaf, proveConsistency, proveInclusion, rootOf } from './merkle-tree.ts'
-import { growTiles, lastTilesOf, parseTilePath, readTiles, TILE_WIDTH, type Tile } from './tile.ts'
+import { hashPair, rootFromInclusion } from '../../../../test/support/merkle-proofs.ts'
+import { hashLeaf, proveConsistency, proveInclusion, rememberSubtrees, rootOf } from './merkle-tree.ts'
+import { growTiles, lastTilesOf, parseTilePath, readTiles, TILE_WIDTH, tilesOfProofs, type Tile } from './tile.ts'
 
 /** From `testonly/constants.go` of transparency-dev/merkle: the leaves, and the roots of trees of 0 to 8 leaves. */
 const KNOWN_LEAVES = [
@@ -98,6 +98,30 @@ describe('the Merkle tree', () => {
     }
   })
 
+  test('the proofs of some leaves are made from few tiles', () => {
+    const size = TILE_WIDTH ** 2 + 300
+    const tiles = growTiles(
+      [],
+      0,
+      Array.from({ length: size }, (_, index) => LEAVES[index % SIZE_MAX] as Buffer),
+    )
+    const root = rootOf(readTiles(tiles), size)
+    for (const positions of [[0], [size - 1], [5, 300, 65_000], [65_536, 65_800]]) {
+      const places = tilesOfProofs(positions, size)
+      assert.ok(places.length <= positions.length + 6)
+      const needed = places.map(({ level, number }) => {
+        return tiles.find((tile) => tile.level === level && tile.number === number) ?? assert.fail()
+      })
+      const read = rememberSubtrees(readTiles(needed))
+      for (const position of positions) {
+        const proof = proveInclusion(read, position, size)
+        assert.deepEqual(proof, proveInclusion(readTiles(tiles), position, size))
+        const leaf = LEAVES[position % SIZE_MAX] as Buffer
+        assert.deepEqual(rootFromInclusion(leaf, { position, size, proof }), root)
+      }
+    }
+  })
+
   test('a proof shows that a tree is the beginning of another one', () => {
     const read = readTiles(growTiles([], 0, LEAVES))
     for (const size of PROVEN_SIZES) {
@@ -131,9 +155,9 @@ describe('the Merkle tree', () => {
     const tiles = growTiles([], 0, LEAVES.slice(0, 300))
     assert.throws(
       () => rootOf(readTiles(tiles.filter(({ level }) => level === 0)), 300),
-      /the tile 0 of level 1 is missing/,
+      /no tile of level 1 contains the hash 0/,
     )
-    assert.throws(() => rootOf(readTiles(tiles), 301), /does not contain 300/)
+    assert.throws(() => rootOf(readTiles(tiles), 301), /no tile of level 0 contains the hash 300/)
     assert.throws(() => growTiles([], 300, LEAVES.slice(300)), /the tile 1 of level 0 is missing/)
   })
 })
@@ -173,31 +197,6 @@ function hashByDefinition(start: number, end: number): Buffer {
   const hash = hashPair(hashByDefinition(start, start + left), hashByDefinition(start + left, end))
   byDefinition.set(key, hash)
   return hash
-}
-
-function hashPair(left: Buffer, right: Buffer): Buffer {
-  return createHash('sha256')
-    .update(Buffer.concat([Buffer.from([1]), left, right]))
-    .digest()
-}
-
-/** Computes the root as RFC 9162 says in section 2.1.3.2. */
-function rootFromInclusion(
-  leaf: Buffer,
-  { position, size, proof }: { position: number; size: number; proof: readonly Buffer[] },
-): Buffer | null {
-  let [node, last, hash] = [position, size - 1, leaf]
-  for (const sibling of proof) {
-    if (last === 0) return null
-    if (node % 2 === 1 || node === last) {
-      hash = hashPair(sibling, hash)
-      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
-    } else {
-      hash = hashPair(hash, sibling)
-    }
-    ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
-  }
-  return last === 0 ? hash : null
 }
 
 /** Computes the roots of both trees as RFC 9162 says in section 2.1.4.2. */

@@ -9,6 +9,22 @@ const NODE_PREFIX = Buffer.from([0x01])
  */
 export type ReadSubtree = (start: number, size: number) => Buffer | null
 
+/** Reads subtrees, and remembers the hashes that it computed, so that many proofs from one tree hash little twice. */
+export function rememberSubtrees(read: ReadSubtree): ReadSubtree {
+  const known = new Map<string, Buffer>()
+  const find = (start: number, size: number): Buffer | null => {
+    const place = `${start} ${size}`
+    const hash = read(start, size) ?? known.get(place) ?? (size === 1 ? null : hashHalves(start, size / 2))
+    if (hash !== null) known.set(place, hash)
+    return hash
+  }
+  const hashHalves = (start: number, half: number): Buffer | null => {
+    const [left, right] = [find(start, half), find(start + half, half)]
+    return left === null || right === null ? null : hashNode(left, right)
+  }
+  return find
+}
+
 /** Returns the hash of a leaf (RFC 6962, section 2.1). */
 export function hashLeaf(content: Uint8Array): Buffer {
   return createHash('sha256').update(LEAF_PREFIX).update(content).digest()

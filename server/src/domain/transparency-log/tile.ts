@@ -26,6 +26,15 @@ export function lastTilesOf(size: number): Pick<Tile, 'level' | 'number'>[] {
   )
 }
 
+/** Returns the places of the tiles from which the inclusion of these leaves in the tree of `size` leaves is proved. */
+export function tilesOfProofs(positions: readonly number[], size: number): Pick<Tile, 'level' | 'number'>[] {
+  const above = Array.from({ length: TILE_LEVELS }, (_, level) => level).filter((level) => placeIn(level, size) > 0)
+  const numbers = above.map((level) => new Set(positions.map((position) => placeIn(level + 1, position))))
+  const needed = above.flatMap((level) => [...(numbers[level] ?? [])].map((number) => ({ level, number })))
+  const atTheEnd = lastTilesOf(size).filter(({ level, number }) => numbers[level]?.has(number) !== true)
+  return [...needed.filter(({ level, number }) => number * TILE_WIDTH < placeIn(level, size)), ...atTheEnd]
+}
+
 /**
  * Adds leaves to a tree of `size` leaves. `tiles` contains at least the tiles of `lastTilesOf(size)`. Returns the tiles
  * that have changed, and the new ones.
@@ -52,15 +61,23 @@ export function growTiles(tiles: readonly Tile[], size: number, leafHashes: read
   return changed
 }
 
-/** Reads the hashes of subtrees from tiles. Throws if the tile that contains a hash is missing, or too short. */
+/**
+ * Reads the hashes of subtrees from tiles. Of two tiles at the same place, the later one counts. Throws if the tile that
+ * contains a hash is missing, or too short.
+ */
 export function readTiles(tiles: readonly Tile[]): ReadSubtree {
+  const levels = LEVEL_SIZES.map((_, level) => {
+    return new Map(tiles.filter((tile) => tile.level === level).map((tile) => [tile.number, tile.hashes]))
+  })
   return (start, size) => {
     const level = LEVEL_SIZES.indexOf(size)
     if (level === -1) return null
     const place = start / size
     const offset = (place % TILE_WIDTH) * HASH_BYTES
-    const { hashes } = findTile(tiles, level, Math.floor(place / TILE_WIDTH))
-    if (hashes.length < offset + HASH_BYTES) throw new Error(`the tile at level ${level} does not contain ${place}`)
+    const hashes = levels[level]?.get(Math.floor(place / TILE_WIDTH))
+    if (hashes === undefined || hashes.length < offset + HASH_BYTES) {
+      throw new Error(`no tile of level ${level} contains the hash ${place}`)
+    }
     return hashes.subarray(offset, offset + HASH_BYTES)
   }
 }

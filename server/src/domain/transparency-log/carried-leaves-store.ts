@@ -1,0 +1,124 @@
+import { pick } from '../../db/column.ts'
+import { all, changed, one, type Query } from '../../db/query.ts'
+import { tables } from '../../db/tables.ts'
+
+const { log_head: head, log_leaves: leaves } = tables
+
+/** The tree of a cell that a workspace leaves. */
+export interface SignedHead {
+  readonly size: number
+  /** Null before the first leaf. */
+  readonly checkpoint: string | null
+  /** Null before the first leaf, and until the log has grown since public keys are stored. */
+  readonly verifierKey: string | null
+}
+
+/** Finds the tree as it is now, with the public key that verifies its checkpoint. Uses the primary key. */
+export function findSignedHead(): Query<SignedHead> {
+  return {
+    name: 'find_signed_log_head',
+    text: 'select size, checkpoint, verifier_key from log_head where is_only',
+    values: [],
+    read: one(pick(head, 'size', 'checkpoint', 'verifier_key'), ({ size, checkpoint, verifier_key: verifierKey }) => ({
+      size: Number(size),
+      checkpoint,
+      verifierKey,
+    })),
+  }
+}
+
+/** A leaf of one workspace. */
+export interface OwnLeaf {
+  readonly subject: string
+  readonly type: string
+  readonly position: number
+  readonly content: string
+}
+
+/** Lists the leaves of a workspace after one of them. Uses the index `log_leaves_one_per_change`. */
+export function pageOwnLeaves(
+  workspaceId: string,
+  after: Pick<OwnLeaf, 'subject' | 'type'>,
+  limit: number,
+): Query<OwnLeaf[]> {
+  return {
+    name: 'page_own_leaves',
+    text: `select subject, type, position, content from log_leaves
+      where log_id = $1 and (subject, type) > ($2, $3) order by subject, type limit $4`,
+    values: [workspaceId, after.subject, after.type, limit],
+    read: all(pick(leaves, 'subject', 'type', 'position', 'content'), ({ position, ...leaf }) => ({
+      ...leaf,
+      position: Number(position),
+    })),
+  }
+}
+
+/** Which log of which cell, for which workspace. */
+export interface CarriedLog {
+  readonly workspaceId: string
+  readonly moveId: string
+  readonly checkpoint: string
+  readonly verifierKey: string
+}
+
+export function insertCarriedLog({ workspaceId, moveId, checkpoint, verifierKey }: CarriedLog): Query<boolean> {
+  return {
+    name: 'insert_carried_log',
+    text: `insert into carried_logs (workspace_id, move_id, checkpoint, verifier_key) values ($1, $2, $3, $4)`,
+    values: [workspaceId, moveId, checkpoint, verifierKey],
+    read: changed,
+  }
+}
+
+/**
+ * Replaces the checkpoints of a log that a workspace leaves for the second time, so that all its leaves of this log are
+ * proved by one checkpoint. The first line of a checkpoint is the origin of its log. Uses the primary key.
+ */
+export function renewCarriedLogs({ workspaceId, checkpoint, verifierKey }: Omit<CarriedLog, 'moveId'>): Query<boolean> {
+  return {
+    name: 'renew_carried_logs',
+    text: `update carried_logs set checkpoint = $2, verifier_key = $3
+      where workspace_id = $1 and split_part(checkpoint, e'\n', 1) = split_part($2, e'\n', 1)`,
+    values: [workspaceId, checkpoint, verifierKey],
+    read: changed,
+  }
+}
+
+/**
+ * Stores leaves with the proofs that the log of the checkpoint contains them. If the workspace left this log before, its
+ * earlier leaves stay in the order of the logs where they are, and get new proofs. Leaves that another log contains too,
+ * because a restored log begins with its leaves, stay as they are.
+ */
+export function insertCarriedLeaves(
+  { workspaceId, moveId, checkpoint }: Omit<CarriedLog, 'verifierKey'>,
+  carried: readonly (OwnLeaf & { readonly proof: Buffer })[],
+): Query<boolean> {
+  return {
+    name: 'insert_carried_leaves',
+    text: `insert into carried_leaves as c (workspace_id, move_id, subject, type, position, content, proof)
+      select $1, $2, * from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::bytea[])
+      on conflict (workspace_id, subject, type) do update set proof = excluded.proof
+        where exists (select from carried_logs l
+          where l.workspace_id = $1 and l.move_id = c.move_id and l.checkpoint = $3)`,
+    values: [
+      ...[workspaceId, moveId, checkpoint],
+      carried.map(({ subject }) => subject),
+      carried.map(({ type }) => type),
+      carried.map(({ position }) => position),
+      carried.map(({ content }) => content),
+      carried.map(({ proof }) => proof),
+    ],
+    read: changed,
+  }
+}
+
+/** Deletes what a move that is undone has stored. */
+export function deleteCarriedLog(workspaceId: string, moveId: string): Query<boolean> {
+  return {
+    name: 'delete_carried_log',
+    text: `with leaves as (delete from carried_leaves where workspace_id = $1 and move_id = $2)
+      delete from carried_logs where workspace_id = $1 and move_id = $2`,
+    values: [workspaceId, moveId],
+    read: changed,
+  }
+}
