@@ -55,6 +55,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'lock_newcomers',
   ],
   'a job or a metric of all workspaces': [
+    'count_differing_grants',
     'count_pending_deliveries',
     'count_pending_purchases',
     'count_pending_transfers',
@@ -68,6 +69,7 @@ export const ACROSS_WORKSPACES: Readonly<Record<string, readonly string[]>> = {
     'list_deposits_in',
     'list_due_authorizations',
     'list_empty_webhook_endpoints',
+    'list_grants_to_compare',
     'list_payments_awaiting_chain',
     'list_payments_due_for_lookup',
     'list_stopped_queues',
