@@ -99,6 +99,7 @@ create table audit_entries (
   constraint audit_entries_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['user'::text, 'key'::text, 'client'::text, 'operator'::text]))),
   constraint audit_entries_check CHECK (((actor_kind = 'operator'::text) = (actor_id IS NULL)))
 );
+CREATE INDEX audit_entries_about_grants ON audit_entries USING btree (log_id, subject, action, id) WHERE (action = ANY (ARRAY['grant.activated'::text, 'grant.suspended'::text, 'grant.revoked'::text, 'agents.stopped'::text]));
 CREATE TRIGGER audit_entries_are_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_entries FOR EACH STATEMENT EXECUTE FUNCTION refuse_change_of_audit();
 
 create table authorization_codes (
@@ -345,6 +346,8 @@ create table grants (
   x402 boolean not null default false,
   stop_id text,
   created_by text,
+  compare_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  differs_since timestamp with time zone,
   constraint grants_pkey PRIMARY KEY (workspace_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
   constraint grants_check1 CHECK (((status = 'revoked'::text) = (revoked_at IS NOT NULL))),
@@ -355,6 +358,7 @@ create table grants (
   constraint grants_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'active'::text, 'revoked'::text])))
 );
 CREATE INDEX grants_by_wallet ON grants USING btree (workspace_id, mode, wallet_address) WHERE (status <> 'revoked'::text);
+CREATE INDEX grants_differing ON grants USING btree (mode, workspace_id, id) WHERE ((status = 'active'::text) AND (differs_since IS NOT NULL));
 CREATE INDEX grants_listed ON grants USING btree (workspace_id, mode, id);
 CREATE INDEX grants_live_by_agent ON grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status <> 'revoked'::text);
 CREATE INDEX grants_of_activator ON grants USING btree (activated_by) WHERE (activated_by IS NOT NULL);
@@ -365,6 +369,7 @@ CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON grants USING btre
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 CREATE INDEX grants_revoked_by_agent ON grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
 CREATE INDEX grants_stopped ON grants USING btree (workspace_id, mode, stop_id, id) WHERE ((stop_id IS NOT NULL) AND (status = 'active'::text));
+CREATE INDEX grants_to_compare ON grants USING btree (compare_at, workspace_id, id) WHERE (status = 'active'::text);
 
 create table hourly_host_sums (
   workspace_id text not null,
@@ -968,6 +973,7 @@ create table stops (
   constraint stops_check CHECK ((num_nonnulls(agent_id, wallet_address) <= 1)),
   constraint stops_mode_check CHECK ((mode = ANY (ARRAY['test'::text, 'live'::text])))
 );
+CREATE INDEX stops_by_scope ON stops USING btree (workspace_id, mode, COALESCE(agent_id, wallet_address, ''::text), id);
 CREATE INDEX stops_of_creator ON stops USING btree (created_by) WHERE (created_by IS NOT NULL);
 
 create table stored_bytes (

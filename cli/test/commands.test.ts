@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import {
   answerError,
@@ -215,6 +217,19 @@ describe('the commands', () => {
       assert.match(String(error['hint']), /Do not pay again/)
       assert.deepEqual(next, ['bursar', 'payments', 'get', 'pay_1', '--wait'])
       assert.equal((payment as { id: string }).id, 'pay_1')
+    })
+
+    test('the evidence of a payment is written unchanged, also to a file', async () => {
+      const text = '{ "format":"bursar-evidence/1",\n"z":"é" }'
+      service.routes.set('GET /v1/payments/pay_1/evidence', (_request, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).end(text)
+      })
+      const shown = await run('payments', 'evidence', 'pay_1')
+      assert.deepEqual([shown.code, shown.stdout], [0, text])
+      const file = join(home.folder, 'evidence.json')
+      const stored = await run('payments', 'evidence', 'pay_1', '--output', file)
+      assert.deepEqual([stored.code, parseOne(stored.stdout)], [0, { payment: 'pay_1', output: file, next: null }])
+      assert.equal(await readFile(file, 'utf8'), text)
     })
 
     test('a refusal is exit code 4, and says what would be possible', async () => {

@@ -110,6 +110,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/payments/{id}/evidence": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Retrieve the evidence of one payment
+         * @description Returns a file that proves who allowed the payment: the signatures of the owner, and the leaves of the transparency log, with proofs. Anybody can verify it without this service. There is evidence of confirmed and failed payments and withdrawals, about seven minutes after the owner has signed. A credential that is bound to an agent gets the evidence of the payments of this agent.
+         */
+        get: operations["getPaymentEvidence"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/x402/check": {
         parameters: {
             query?: never;
@@ -443,6 +463,79 @@ export interface components {
             /** @enum {boolean} */
             allowed: false;
             error: components["schemas"]["PaymentRefusal"];
+        };
+        /**
+         * Evidence
+         * @description A file that proves who allowed a payment. Keep the bytes of the response: its members are in the order of canonical JSON, and a verifier accepts no other form.
+         */
+        Evidence: {
+            /** @enum {string} */
+            format: "bursar-evidence/1";
+            /** @description The parts of the transparency log that concern the payment. */
+            logs: {
+                /** @description What the log contained, signed by the log (C2SP tlog-checkpoint). */
+                checkpoint: string;
+                /** @description The verifier key of the log (C2SP signed-note). */
+                key: string;
+                leaves: {
+                    /** @description The leaf, in canonical JSON. */
+                    content: string;
+                    /** @description Its position in the log. */
+                    position: number;
+                    /** @description The hashes that prove that the log contains the leaf (RFC 6962), each in base64url. */
+                    proof: string[];
+                    /** @description The texts whose hashes the leaf contains. */
+                    texts: {
+                        [key: string]: string | null;
+                    };
+                }[];
+            }[];
+            /** @description The signatures of owners that allowed the payment. */
+            signatures: {
+                workspace: string;
+                mode: "test" | "live";
+                /** @description What the owner signed. */
+                kind: "grant" | "revocation" | "resume" | "owners" | "withdrawal" | "record";
+                /** @description The grant, stop, payment or wallet for which it was given. */
+                subject: string;
+                assertion: {
+                    authenticator_data: string;
+                    client_data_json: string;
+                    signature: string;
+                };
+                /** @description The bytes whose SHA-256 the owner signed. Null if the challenge is itself what was signed. In base64url. */
+                statement: string | null;
+                /** @description The credential id of the passkey. */
+                credential: string;
+                /** @description The public key of the passkey, as SPKI in DER. In base64url. */
+                public_key: string;
+                relying_party: string;
+                origin: string;
+                /** @description The person whose passkey it is. */
+                user: string;
+                /**
+                 * Format: date-time
+                 * @description When the passkey was registered.
+                 */
+                registered_at: string;
+                registration: {
+                    attestation_object: string;
+                    client_data_json: string;
+                } | null;
+                /**
+                 * Format: date-time
+                 * @description When the service received the signature.
+                 */
+                received_at: string;
+                actor: {
+                    kind: "user" | "key" | "client" | "operator";
+                    id: string | null;
+                };
+            }[];
+            /** @description What the file does not prove. */
+            does_not_prove: string[];
+            /** @description A signed note over the rest of the file. */
+            seal: string;
         };
         /** Purchase */
         Purchase: {
@@ -1232,6 +1325,63 @@ export interface components {
              * @constant
              */
             code: "event_not_found";
+        };
+        /**
+         * EvidenceNotReadyError
+         * @description There is no evidence of this payment yet. details.reason says what it waits for. Retry after the time in the Retry-After header. The code `evidence_not_ready`.
+         */
+        EvidenceNotReadyError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "conflict";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "evidence_not_ready";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "reason": "signature_usable",
+             *       "retry_at": "2026-06-30T09:15:00.000Z"
+             *     }
+             */
+            details: {
+                reason: "payment_pending" | "log_behind" | "signature_usable";
+                /** @description When a signature can be given out, because nobody can use it any more. */
+                retry_at: string | null;
+            };
+        };
+        /**
+         * EvidenceUnavailableError
+         * @description There is no evidence of this payment, and there will be none. details.reason says why. The code `evidence_unavailable`.
+         */
+        EvidenceUnavailableError: {
+            /**
+             * @description The general kind of error, which determines the status.
+             * @constant
+             */
+            type: "conflict";
+            /** @description A sentence for people. It contains no personal data. */
+            message: string;
+            /**
+             * @description The specific error.
+             * @constant
+             */
+            code: "evidence_unavailable";
+            /**
+             * @description More about the error, as values.
+             * @example {
+             *       "reason": "not_logged"
+             *     }
+             */
+            details: {
+                reason: "not_logged" | "too_large";
+            };
         };
         /**
          * HttpsRequiredError
@@ -2202,6 +2352,29 @@ export interface operations {
                         payment: components["schemas"]["Payment"];
                         purchase?: components["schemas"]["Purchase"];
                     };
+                };
+            };
+        };
+    };
+    getPaymentEvidence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description URL-encoded. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A file that proves who allowed a payment. Keep the bytes of the response: its members are in the order of canonical JSON, and a verifier accepts no other form. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Evidence"];
                 };
             };
         };

@@ -46,12 +46,12 @@ const RESPONSE_BYTES_MAX = 64 * 1024 * 1024
 
 /**
  * Sends a request once, and reads the whole response. Never throws. `read` returns null if the body is not what the
- * operation returns.
+ * operation returns. It gets the body parsed, and as a text.
  */
 export async function makeAttempt<T>(
   runtime: Runtime,
   request: WireRequest,
-  read: (body: unknown) => T | null,
+  read: (body: unknown, text: string) => T | null,
 ): Promise<Success<T> | Failure> {
   const end = new AbortController()
   let isTimeout = false
@@ -103,12 +103,12 @@ function createInit({ method, body, credential }: WireRequest, signal: AbortSign
 function readResponse<T>(
   response: Response,
   text: string,
-  { read, now }: { read: (body: unknown) => T | null; now: number },
+  { read, now }: { read: (body: unknown, text: string) => T | null; now: number },
 ): Success<T> | Failure {
   const { status, headers } = response
   const body = parseJson(text)
   const isSuccess = status >= 200 && status < REDIRECT_MIN
-  const data = isSuccess ? read(body) : null
+  const data = isSuccess ? read(body, text) : null
   if (data !== null) return { kind: 'success', data, status, headers }
   const error = status >= CLIENT_ERROR_MIN ? readError(body) : null
   return error === null ? unreadableFailure(response) : errorFailure(response, error, now)

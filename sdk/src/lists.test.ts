@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, test } from 'node:test'
-import { drop, startFakeApi, WALLET, type FakeApi } from '../test/fake-api.ts'
-import { AbortedError, type Event } from './main.ts'
+import { drop, raw, startFakeApi, WALLET, type FakeApi } from '../test/fake-api.ts'
+import { AbortedError, ConflictError, type Event } from './main.ts'
 
 const REPEATED = { name: 'ConnectionError', message: /^The list repeats itself/ }
 
@@ -137,6 +137,28 @@ describe('what the client reads', () => {
   test('the purchase of a payment is null if it is a transfer', async () => {
     api.handle('GET /v1/payments/pay_1', () => ({ status: 200, body: { payment: { id: 'pay_1' } } }))
     assert.equal(await api.bursar.payments.getPurchase('pay_1'), null)
+  })
+
+  test('evidence is the text of the response, with its spaces and the order of its members', async () => {
+    const text = '{ "z": "é",\n "format":"bursar-evidence/1","a":1 }'
+    api.handle('GET /v1/payments/pay_1/evidence', () => ({ status: 200, body: {} }))
+    api.script(raw(200, text))
+    assert.equal(await api.bursar.payments.evidence('pay_1'), text)
+    api.handle('GET /v1/payments/pay_2/evidence', () => ({ status: 200, body: { format: 'bursar-evidence/2' } }))
+    await assert.rejects(api.bursar.payments.evidence('pay_2', { retriesMax: 0 }), { name: 'ConnectionError' })
+  })
+
+  test('evidence that is not ready is an error that says when to ask again', async () => {
+    const details = { reason: 'signature_usable', retry_at: '2031-01-01T00:00:00.000Z' }
+    const error = { type: 'conflict', code: 'evidence_not_ready', message: 'Not yet.', details }
+    api.handle('GET /v1/payments/pay_1/evidence', () => ({
+      ...{ status: 409, body: { error }, headers: { 'retry-after': '240' } },
+    }))
+    await assert.rejects(api.bursar.payments.evidence('pay_1'), (thrown) => {
+      assert.ok(thrown instanceof ConflictError)
+      assert.deepEqual([thrown.code, thrown.details, thrown.retryAfterSeconds], [error.code, details, 240])
+      return true
+    })
   })
 
   test('a body that is not what the operation returns is not passed on', async () => {

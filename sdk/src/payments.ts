@@ -1,6 +1,6 @@
 import { TimeoutError } from './errors.ts'
 import { createIdempotencyKey } from './idempotency-key.ts'
-import { withMembers, withPaymentOf } from './read-body.ts'
+import { asEvidence, withMembers, withPaymentOf } from './read-body.ts'
 import { checkMatch, createResult, type Result } from './result.ts'
 import { send, type CallOptions, type Connection } from './send.ts'
 import type { CreatePaymentParams, Payment, PaymentPreview, PaymentWithPurchase } from './types.ts'
@@ -100,6 +100,25 @@ export class Payments {
    */
   getPurchase(id: string, options?: CallOptions): Result<PaymentWithPurchase['purchase'] | null> {
     return createResult(this.#read(id, 0, options), ({ purchase }) => purchase ?? null)
+  }
+
+  /**
+   * Returns the file that proves who allowed the payment, as the exact text that the service made. Store it unchanged:
+   * a verifier rejects a file whose JSON was written again.
+   *
+   * Errors: `ConflictError` with the code `evidence_not_ready` while the payment is pending, and for about seven minutes
+   * after the owner has signed; with `evidence_unavailable` if there will be no evidence. `NotFoundError` if there is no
+   * such payment in this workspace and mode.
+   *
+   * @example
+   * ```ts
+   * const evidence = await bursar.payments.evidence('pay_01JZ3Q8V6T9X2M4N5P7R8S9T0V')
+   * await store.set('evidence.json', evidence)
+   * ```
+   */
+  evidence(id: string, options?: CallOptions): Result<string> {
+    const path = `/v1/payments/${encodeURIComponent(id)}/evidence`
+    return createResult(send(this.#connection, { method: 'GET', path, read: asEvidence }, options), (text) => text)
   }
 
   /**

@@ -27,6 +27,11 @@ export function withPaymentOf<T>(idempotencyKey: string, { isFree }: { isFree: b
   }
 }
 
+/** Returns the text of the body, if the body is evidence of a format that this client knows. */
+export function asEvidence(body: unknown, text: string): string | null {
+  return isObject(body) && body['format'] === 'bursar-evidence/1' ? text : null
+}
+
 function hasType(value: unknown, type: MemberType): boolean {
   switch (type) {
     case 'array':

@@ -38,8 +38,8 @@ export interface Call<T> {
   readonly body?: object
   /** The idempotency key of a call that pays. The body contains it too. */
   readonly idempotencyKey?: string
-  /** Returns what the operation returns, or null if the body is something else. */
-  read(body: unknown): T | null
+  /** Returns what the operation returns, or null if the body is something else. `text` is the body as it arrived. */
+  read(body: unknown, text: string): T | null
   readonly timeoutMs?: number
   readonly totalTimeoutMs?: number
 }
@@ -124,7 +124,7 @@ async function attempt<T>(
     timeoutMs: timeLeftMs(),
     signal,
   }
-  const result = await makeAttempt(connection.runtime, request, (body) => call.read(body))
+  const result = await makeAttempt(connection.runtime, request, (body, text) => call.read(body, text))
   if (result.kind === 'failure') {
     progress.mayHavePaid ||= result.mayHavePaid
     progress.requestId = result.requestId

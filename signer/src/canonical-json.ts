@@ -6,9 +6,16 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
  */
 export function canonicalJson(value: Json): string {
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (typeof value === 'string') return formatText(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`
+  return `{${members.map(([name, member]) => `${formatText(name)}:${canonicalJson(member)}`).join(',')}}`
+}
+
+/** Half of a character has no UTF-8, so not every program could read it (RFC 8785, section 3.2.2.2). */
+function formatText(text: string): string {
+  if (!text.isWellFormed()) throw new RangeError('the text contains half of a character')
+  return JSON.stringify(text)
 }
 
 /**

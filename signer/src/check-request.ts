@@ -12,11 +12,16 @@ const EXPIRY_MS_MAX = 15 * 60_000
 type EnclaveRequest = Exclude<Decoded, { kind: 'record' }>
 
 /**
- * Checks that a request concerns the wallet of the record, and nothing else. The record was signed by the passkey that
+ * Checks that a request has not expired and concerns the wallet of the record, and nothing else. The record was signed by the passkey that
  * is about to sign, so the record shows to which wallet the ids in the request belong.
  */
 export function checkRequest(request: EnclaveRequest, record: WalletRecord, now: Date): void {
   checkExpiry(request, now)
+  checkWallet(request, record)
+}
+
+/** Checks that a request concerns the wallet of the record, and nothing else. */
+export function checkWallet(request: EnclaveRequest, record: WalletRecord): void {
   if (request.enclaveUrl !== record.enclaveUrl || request.appId !== record.appId) throw otherWallet('enclave')
   switch (request.kind) {
     case 'policy':

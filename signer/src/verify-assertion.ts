@@ -8,10 +8,10 @@ export interface Assertion {
   readonly signature: string
 }
 
-const RP_ID_HASH_BYTES = 32
-const AUTHENTICATOR_DATA_BYTES_MIN = 37
+export const RP_ID_HASH_BYTES = 32
+export const AUTHENTICATOR_DATA_BYTES_MIN = 37
 /** User present and user verified (WebAuthn, section 6.1). */
-const FLAGS_REQUIRED = 0x01 | 0x04
+export const FLAGS_REQUIRED = 0x01 | 0x04
 const COORDINATE_BYTES = 32
 
 /**
@@ -32,16 +32,31 @@ export async function verifyAssertion(
   const rpIdHash = await sha256(new TextEncoder().encode(rpId))
   if (!rpIdHash.every((byte, index) => byte === authenticatorData[index])) return false
   if (!signsPayload(clientData, payload)) return false
+  const signed = concat(authenticatorData, await sha256(clientData))
+  return (await verifySigned(spki, { der, signed })) === true
+}
+
+/**
+ * Returns whether the key (SPKI, P-256) made the signature (in DER) over the SHA-256 of these bytes. Null if it is not a
+ * P-256 key.
+ */
+export async function verifySigned(
+  spki: Bytes,
+  { der, signed }: { der: Bytes; signed: Bytes },
+): Promise<boolean | null> {
+  const key = await importKey(spki)
+  if (key === null) return null
   const signature = toRawSignature(der)
   if (signature === null) return false
-  const algorithm = { name: 'ECDSA', namedCurve: 'P-256' } as const
+  return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, signed)
+}
+
+async function importKey(spki: Bytes): Promise<CryptoKey | null> {
   try {
-    const key = await crypto.subtle.importKey('spki', spki, algorithm, false, ['verify'])
-    const signed = concat(authenticatorData, await sha256(clientData))
-    return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, signed)
+    return await crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify'])
   } catch {
-    // The key is not a P-256 key.
-    return false
+    // Another kind of key, or not a key at all.
+    return null
   }
 }
 
@@ -83,7 +98,7 @@ function readInteger(der: Bytes, at: number): { bytes: Bytes; end: number } | nu
   return { bytes: concat(new Uint8Array(COORDINATE_BYTES - significant.length), significant), end }
 }
 
-function concat(first: Uint8Array, second: Uint8Array): Bytes {
+export function concat(first: Uint8Array, second: Uint8Array): Bytes {
   const bytes = new Uint8Array(first.length + second.length)
   bytes.set(first)
   bytes.set(second, first.length)

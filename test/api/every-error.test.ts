@@ -3,8 +3,10 @@ import { after, before, describe, test } from 'node:test'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
+import { appendLeaves } from '../../server/src/domain/transparency-log/append-leaves.ts'
 import { monthOf, PLANS } from '../../server/src/domain/plans/plan.ts'
 import { address, agent, RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
+import { seedPayment } from '../support/context/payment-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import type { Call } from '../support/http-client.ts'
 import { openTestService, paymentBody, type TestService } from '../support/service/test-service.ts'
@@ -29,6 +31,7 @@ const CALLS: readonly Call[] = [
   { path: '/v1/payments', body: {} },
   { path: PREVIEW, body: {} },
   { path: '/v1/payments/pay_x' },
+  { path: '/v1/payments/pay_x/evidence' },
   { path: '/v1/x402/check', body: {} },
   { path: '/v1/x402/pay', body: {} },
   { path: '/v1/x402/sign', body: {} },
@@ -76,6 +79,7 @@ describe('every error of the contract', () => {
     await breakRequests()
     await breakLimits()
     await breakPurchases()
+    await breakEvidence()
     await breakService()
     const { declared, seen } = given.contract
     assert.deepEqual(
@@ -112,6 +116,7 @@ describe('every error of the contract', () => {
       await pay({ path, headers: ['Idempotency-Key', 'k'] })
     }
     for (const folder of ['agents', 'payments', 'wallets', 'events']) await ask({ path: `/v1/${folder}/%ff` })
+    await ask({ path: '/v1/payments/%ff/evidence' })
     for (const path of ['/v1/agents', '/v1/ledger', '/v1/wallets', '/v1/events']) await ask({ path: `${path}?limit=x` })
     await ask({ path: '/v1/payments/pay_x?wait=x' })
   }
@@ -182,6 +187,21 @@ describe('every error of the contract', () => {
     for (let count = 0; count < LIMITS.default; count += 1) await ask({ path: '/v1/me', key: busy })
     for (let count = 0; count < LIMITS.payments; count += 1) await ask({ path: '/v1/payments', body: {}, key: busy })
     for (const call of CALLS) await ask({ ...call, key: busy })
+  }
+
+  /** Asks for the evidence of payments of which there is none, and of a payment of another agent. */
+  async function breakEvidence(): Promise<void> {
+    const { context: ctx } = given
+    const [pending, old] = [await seedPayment(ctx, seeded), await seedPayment(ctx, seeded, { status: 'confirmed' })]
+    // As if the payment had been decided before there was a log.
+    await readRows(ctx.db, 'delete from log_queue where subject = $1', [old.id])
+    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    await ask({ path: `/v1/payments/${pending.id}/evidence` })
+    await ask({ path: `/v1/payments/${old.id}/evidence` })
+    const place = { workspaceId: seeded.workspace.id, mode: 'test', agentId: agent('somebody') } as const
+    await createAgent(ctx, { workspaceId: place.workspaceId, mode: place.mode, id: place.agentId, actor: OPERATOR })
+    const { secret } = await issueKey(ctx, { ...place, actor: OPERATOR })
+    await ask({ path: `/v1/payments/${old.id}/evidence`, key: secret })
   }
 
   /** Sends purchases that fail because of the resource, its seller, or a limit. */

@@ -56,6 +56,7 @@ describe('restricted API keys on /v1', () => {
   const NO_SCOPE: Expected = [403, 'insufficient_scope']
   const NOT_OWN: Expected = [403, 'agent_not_authorized']
   const NEEDS_KEY: Expected = [403, 'api_key_required']
+  const NOT_READY: Expected = [409, 'evidence_not_ready']
   const ALL_OK = [OK, OK, OK, OK, OK]
   /** Each endpoint, and what each kind of key gets from it, in the order of `kinds`. */
   const endpoints: readonly (readonly [
@@ -67,6 +68,11 @@ describe('restricted API keys on /v1', () => {
     ['GET /v1/agents', (key) => get('/v1/agents', key), ALL_OK],
     ['GET /v1/agents/{id} of another agent', (key) => get(`/v1/agents/${encodeURIComponent(other)}`, key), ALL_OK],
     ['GET /v1/payments/{id} of another agent', (key) => get(`/v1/payments/${paymentOfOther}`, key), ALL_OK],
+    [
+      'GET /v1/payments/{id}/evidence of another agent, which is pending',
+      (key) => get(`/v1/payments/${paymentOfOther}/evidence`, key),
+      [NOT_READY, NOT_OWN, NOT_OWN, NOT_READY, NOT_READY],
+    ],
     ['GET /v1/events', (key) => get('/v1/events', key), ALL_OK],
     ['GET /v1/events/{id}', (key) => get(`/v1/events/${event}`, key), ALL_OK],
     ['POST /v1/agents', (key) => create(key, 'new agent'), [MADE, NEEDS_KEY, NEEDS_KEY, NEEDS_KEY, NEEDS_KEY]],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { fitsRuleName, formatRuleName, parseRuleName } from '../../server/src/domain/grants/rule-name.ts'
 import { microUsdc, parseAmount } from '../../server/src/values/money.ts'
-import { readDailyMax } from '../../signer/src/decode/rule-name.ts'
+import { readRuleName } from '../../signer/src/decode/rule-name.ts'
 import { Refusal } from '../../signer/src/refusal.ts'
 
 const ID = 'grt_01JD8K3Q5V7W9X2Y4Z6A8BCDEF'
@@ -27,7 +27,7 @@ const NO_GRANT = ['', ' ', '50', ` ${ID}`, `${ID}.50`, `${ID}0 50`, ID.toLowerCa
 
 function readOnPage(name: string): bigint | null | 'refused' {
   try {
-    return readDailyMax(name)
+    return readRuleName(name).dailyMax
   } catch (error) {
     assert.ok(error instanceof Refusal && error.code === 'request_unknown', String(error))
     return 'refused'

@@ -235,6 +235,14 @@ const PROBLEM_DETAILS = {
     },
     { price_usdc: '0.25', max_amount_usdc: '0.1', unread_options: 0 },
   ),
+  evidence_not_ready: details(
+    {
+      reason: oneOf(['payment_pending', 'log_behind', 'signature_usable'], {}),
+      retry_at: orNull(isoTime('When a signature can be given out, because nobody can use it any more.')),
+    },
+    { reason: 'signature_usable', retry_at: '2026-06-30T09:15:00.000Z' },
+  ),
+  evidence_unavailable: details({ reason: oneOf(['not_logged', 'too_large']) }, { reason: 'not_logged' }),
   ...DASHBOARD_DETAILS,
 } as const satisfies Readonly<Record<string, TSchema>>
 

@@ -110,6 +110,14 @@ export const PROBLEM_CODES = {
     'conflict',
     'This service has no signer page, so owners cannot sign. Ask its operator to set SIGNER_URL.',
   ],
+  evidence_not_ready: [
+    'conflict',
+    'There is no evidence of this payment yet. details.reason says what it waits for. Retry after the time in the Retry-After header.',
+  ],
+  evidence_unavailable: [
+    'conflict',
+    'There is no evidence of this payment, and there will be none. details.reason says why.',
+  ],
   signing_request_expired: ['conflict', 'The signing request has expired and nothing was changed. Sign again.'],
   signing_request_stale: [
     'conflict',

@@ -3,6 +3,8 @@ import { expect, readAddress, readInteger, readList, readMembers, readText, unkn
 
 /** A suspended grant that is to allow payments again, with the limits that its owner signed before. */
 export interface ResumedGrant {
+  readonly id: string
+  readonly suspendedAt: Date
   readonly agentId: string
   /** In lower case. */
   readonly wallet: string
@@ -18,6 +20,10 @@ export interface ResumedGrant {
 
 /** A statement to the service, not a request to the enclave: these grants are no longer suspended. */
 export interface Resumption {
+  readonly workspace: string
+  readonly mode: string
+  /** The stop that suspended the grants. Null if one grant was suspended alone. */
+  readonly stop: string | null
   readonly expiresAt: Date
   readonly grants: readonly ResumedGrant[]
 }
@@ -40,12 +46,15 @@ export function decodeResumption(payload: Uint8Array): Resumption | null {
     required: ['bursar', 'expires_at', 'grants', 'mode', 'stop', 'version', 'workspace'],
   })
   expect(statement['version'], VERSION, 'the version of the statement')
-  readText(statement['mode'], 'the mode')
-  readText(statement['workspace'], 'the workspace')
-  if (statement['stop'] !== null) readText(statement['stop'], 'the stop')
   const grants = readList(statement['grants'], 'the grants')
   if (grants.length === 0 || grants.length > GRANTS_MAX) throw unknown('the grants')
-  return { expiresAt: readTime(statement['expires_at'], 'the expiry'), grants: grants.map(decodeGrant) }
+  return {
+    workspace: readText(statement['workspace'], 'the workspace'),
+    mode: readText(statement['mode'], 'the mode'),
+    stop: statement['stop'] === null ? null : readText(statement['stop'], 'the stop'),
+    expiresAt: readTime(statement['expires_at'], 'the expiry'),
+    grants: grants.map(decodeGrant),
+  }
 }
 
 function decodeGrant(value: Json): ResumedGrant {
@@ -66,10 +75,10 @@ function decodeGrant(value: Json): ResumedGrant {
   const { recipients, x402: hasPurchases } = grant
   if (recipients !== null && !isCount(recipients)) throw unknown('the recipients of a grant')
   if (typeof hasPurchases !== 'boolean') throw unknown('the purchases of a grant')
-  readText(grant['id'], 'the id of a grant')
-  readTime(grant['suspended_at'], 'the time of a suspension')
   if (!HASH_PATTERN.test(readText(grant['terms_sha256'], 'the terms of a grant'))) throw unknown('the terms of a grant')
   return {
+    id: readText(grant['id'], 'the id of a grant'),
+    suspendedAt: readTime(grant['suspended_at'], 'the time of a suspension'),
     agentId: readText(grant['agent_id'], 'an agent'),
     wallet: readAddress(grant['wallet'], 'the wallet of a grant'),
     amountMax: readInteger(grant['max_per_tx_micro'], 'the amount of a grant'),

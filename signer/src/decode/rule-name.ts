@@ -7,20 +7,26 @@ const AMOUNT_PATTERN = /^(0|[1-9][0-9]*)(?:\.([0-9]{0,5}[1-9]))?$/
 const NAME_CHARS_MAX = 49
 const MICRO_DIGITS = 6
 
+/** What the name of a rule says. */
+export interface RuleName {
+  readonly grantId: string
+  /** The 24-hour limit in millionths of USDC. Null if the name contains none, as in earlier versions of the service. */
+  readonly dailyMax: bigint | null
+}
+
 /**
- * Reads the 24-hour limit from the name of a rule, in millionths of USDC. The name is the id of a grant, a space and the
- * limit. Returns null for a name without a limit: the service did not sign the limit in earlier versions. Refuses every
- * other name, because this page could not describe all that it says.
+ * Reads the name of a rule: the id of a grant, a space and the 24-hour limit. Refuses every other name, because this page
+ * could not describe all that it says.
  */
-export function readDailyMax(name: string): bigint | null {
+export function readRuleName(name: string): RuleName {
   const what = 'the name of the rule'
   const [grantId = '', limits, ...more] = name.split(' ')
   if (name.length > NAME_CHARS_MAX || more.length > 0 || !GRANT_ID_PATTERN.test(grantId)) throw unknown(what)
-  if (limits === undefined) return null
+  if (limits === undefined) return { grantId, dailyMax: null }
   const [dailyMax = '', ...others] = limits.split('/')
   const amount = toMicro(dailyMax)
   if (others.length > 0 || amount === null || amount === 0n) throw unknown(what)
-  return amount
+  return { grantId, dailyMax: amount }
 }
 
 function toMicro(text: string): bigint | null {

@@ -1,10 +1,12 @@
 import { canonicalJson, type Json } from '../canonical-json.ts'
-import { readDailyMax } from './rule-name.ts'
+import { readRuleName } from './rule-name.ts'
 import { expect, readAddress, readInteger, readList, readMembers, readText, unknown } from './shape.ts'
 import { AUTHORIZATION_TYPE } from './typed-data.ts'
 
 /** What a policy's rules allow: transfers of USDC within these limits, and purchases within the same limits. */
 export interface RuleTerms {
+  /** The grant whose id is in the name of the rules. */
+  readonly grantId: string
   readonly chainId: bigint
   /** Token contracts in lower case. A transfer of any of them is allowed. */
   readonly tokens: readonly string[]
@@ -26,7 +28,7 @@ export interface RuleTerms {
   readonly purchaseToken: string | null
 }
 
-type TransferTerms = Omit<RuleTerms, 'dailyMax' | 'purchaseToken'>
+type TransferTerms = Omit<RuleTerms, 'grantId' | 'dailyMax' | 'purchaseToken'>
 
 /** The only function that a rule may allow: `transfer(address to, uint256 amount)` of ERC-20. */
 const TRANSFER_ABI: Json = [
@@ -61,11 +63,11 @@ export function decodeRules(value: Json | undefined): RuleTerms | null {
   if (more.length > 0) throw unknown('a policy with more than two rules')
   const { name, conditions } = readRule(transfers, 'eth_sendTransaction')
   const terms = decodeTransferRule(conditions)
-  const dailyMax = readDailyMax(name)
-  if (purchases === undefined) return { ...terms, dailyMax, purchaseToken: null }
+  const named = readRuleName(name)
+  if (purchases === undefined) return { ...terms, ...named, purchaseToken: null }
   const other = readRule(purchases, 'eth_signTypedData_v4')
   expect(other.name, name, 'the name of the rule for purchases')
-  return { ...terms, dailyMax, purchaseToken: decodePurchaseRule(other.conditions, terms) }
+  return { ...terms, ...named, purchaseToken: decodePurchaseRule(other.conditions, terms) }
 }
 
 interface Test {

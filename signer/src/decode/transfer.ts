@@ -8,6 +8,8 @@ export interface Transfer {
   readonly from: string
   readonly to: string
   readonly amount: bigint
+  /** The name that the service has given to the transfer. */
+  readonly reference: string | null
 }
 
 /** The selector of `transfer(address,uint256)`, and two words of 32 bytes. */
@@ -21,7 +23,7 @@ export function decodeTransfer(value: Json | undefined): Transfer {
   })
   if (body['chain_type'] !== undefined) expect(body['chain_type'], 'ethereum', 'the kind of chain')
   if (body['sponsor'] !== undefined && typeof body['sponsor'] !== 'boolean') throw unknown('the member "sponsor"')
-  if (body['reference_id'] !== undefined) readText(body['reference_id'], 'the reference id')
+  const reference = body['reference_id']
   const params = readMembers(body['params'], 'the parameters', { required: ['transaction'] })
   const transaction = readMembers(params['transaction'], 'the transaction', {
     required: ['from', 'to', 'data', 'value', 'chain_id'],
@@ -37,5 +39,6 @@ export function decodeTransfer(value: Json | undefined): Transfer {
     from: readAddress(transaction['from'], 'the sender'),
     to: `0x${call[1]}`,
     amount: BigInt(`0x${call[2]}`),
+    reference: reference === undefined ? null : readText(reference, 'the reference id'),
   }
 }

@@ -16,6 +16,7 @@ const TEXT_PATTERN = /^([!-*,-~]{1,512})\n([1-9]\d{0,15})\n([A-Za-z0-9+/=]{44})\
 const SIGNATURE_PATTERN = /^— ([^\s+]{1,512}) ([A-Za-z0-9+/=]+)$/
 const CHECKPOINT = 'checkpoint'
 const LOG_KEY = 'log key'
+const NOTE = 'note'
 
 /** The public key of a log. `name` is the origin of its checkpoints. */
 export interface VerifierKey {
@@ -59,7 +60,8 @@ export async function nameKey(publicKey: Bytes, name: string): Promise<VerifierK
  * Throws an `EvidenceError` if the text is not a checkpoint of the log with the key's name, signed by the key.
  */
 export async function readCheckpoint(note: string, key: VerifierKey): Promise<Checkpoint> {
-  const { text, signatures, ...checkpoint } = parseNote(note)
+  const { text, signatures } = parseNote(note)
+  const checkpoint = parseCheckpoint(text)
   if (checkpoint.origin !== key.name) {
     throw new EvidenceError(CHECKPOINT, `it is of the log ${checkpoint.origin}, not of ${key.name}`)
   }
@@ -78,10 +80,39 @@ export async function readCheckpoint(note: string, key: VerifierKey): Promise<Ch
 
 /** Returns the origin that a checkpoint names. Verifies nothing. */
 export function originOf(note: string): string {
-  return parseNote(note).origin
+  return parseCheckpoint(parseNote(note).text).origin
 }
 
-interface Note extends Checkpoint {
+/**
+ * Returns the text of a signed note that has one signature only, which the key has made. Throws an `EvidenceError` for any
+ * other note.
+ */
+export async function readSoleNote(note: string, key: VerifierKey): Promise<string> {
+  const { text, signatures } = parseNote(note)
+  const [signature, ...others] = signatures
+  if (signature === undefined || others.length > 0) throw new EvidenceError(NOTE, 'it must have one signature')
+  if (signature.name !== key.name || !equalHashes(signature.bytes.slice(0, KEY_ID_BYTES), key.id)) {
+    throw new EvidenceError(NOTE, 'it is signed with another key than that of the log')
+  }
+  const signed = new TextEncoder().encode(text)
+  if (!(await verifySignature(key.publicKey, signature.bytes.slice(KEY_ID_BYTES), signed))) {
+    throw new EvidenceError(NOTE, 'its signature is wrong')
+  }
+  return text
+}
+
+/** Reads the text of a checkpoint: the origin, the size and the root. */
+export function parseCheckpoint(text: string): Checkpoint {
+  const [, origin, digits, encoded] = TEXT_PATTERN.exec(text) ?? []
+  const root = encoded === undefined ? null : readBase64(encoded)
+  const size = Number(digits)
+  if (origin === undefined || root?.length !== HASH_BYTES || !Number.isSafeInteger(size)) {
+    throw new EvidenceError(CHECKPOINT, 'it must have the lines origin, size and root')
+  }
+  return { origin, size, root }
+}
+
+interface Note {
   /** What is signed. */
   readonly text: string
   /** Each with the id of its key in front. */
@@ -92,15 +123,9 @@ function parseNote(note: string): Note {
   if (note.length > NOTE_CHARS_MAX) throw new EvidenceError(CHECKPOINT, 'it is too long')
   const end = note.indexOf('\n\n') + 1
   const text = note.slice(0, end)
-  const [, origin, digits, encoded] = TEXT_PATTERN.exec(text) ?? []
-  const root = encoded === undefined ? null : readBase64(encoded)
-  const size = Number(digits)
-  if (origin === undefined || root?.length !== HASH_BYTES || !Number.isSafeInteger(size)) {
-    throw new EvidenceError(CHECKPOINT, 'it must have the lines origin, size and root')
-  }
   const lines = note.slice(end + 1).split('\n')
   if (lines.length < 2 || lines.pop() !== '') throw new EvidenceError(CHECKPOINT, 'it must end with signatures')
-  return { origin, size, root, text, signatures: lines.map(parseSignature) }
+  return { text, signatures: lines.map(parseSignature) }
 }
 
 function parseSignature(line: string): Note['signatures'][number] {

@@ -24,6 +24,13 @@ export function writeApiReference(text: string): readonly Generated[] {
   return [...pages, writeObjects(contract)]
 }
 
+/** The options of the code blocks with the examples of these operations. */
+const BLOCK_OPTIONS: Readonly<Record<string, string>> = {
+  // The example requests a resource without a payment, so the resource responds with 402.
+  signForResource: ' errors="402"',
+  getPaymentEvidence: ' not-run="evidence exists some minutes after the owner has signed"',
+}
+
 function writeOperations(contract: Contract, tag: string): string {
   const operations = Object.entries(contract.paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -38,12 +45,11 @@ function writeOperation(contract: Contract, request: string, operation: Operatio
   const body = requestBody?.content['application/json']?.schema
   const example = EXAMPLES[operationId]
   if (example === undefined) throw new Error(`docs/site/src/reference/examples.ts has no example of ${operationId}`)
-  // The example requests a resource without a payment, so the resource responds with 402.
-  const errors = operationId === 'signForResource' ? ' errors="402"' : ''
+  const option = BLOCK_OPTIONS[operationId] ?? ''
   return [
     `## ${summary}\n\n\`${request}\`\n\n${description ?? ''}\n`,
     `**Credential:** ${describeSecurity(security)}\n`,
-    `\`\`\`bash${errors}\n${example.trim()}\n\`\`\`\n`,
+    `\`\`\`bash${option}\n${example.trim()}\n\`\`\`\n`,
     parameters.length === 0 ? '' : `### Parameters of ${request}\n\n${writeParameters(contract, parameters)}\n`,
     body === undefined ? '' : `### Request body of ${request}\n\n${COLUMNS}\n${listMembers(body).join('\n')}\n`,
     `### Responses of ${request}\n\n${writeResponses(responses)}\n`,

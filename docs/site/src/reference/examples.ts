@@ -18,6 +18,7 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
     `{"agent_id":"'$BURSAR_AGENT'","wallet":"'$BURSAR_WALLET'","to":"0x52908400098527886E0F7030069857D2E4169EE7","amount_usdc":"0.10"}`,
   ),
   getPayment: get('/v1/payments/$PAYMENT?wait=45'),
+  getPaymentEvidence: `${get('/v1/payments/$PAYMENT/evidence')} > evidence.json`,
   checkPrice: post('/v1/x402/check', `{"url":"'$BURSAR_SELLER_URL'/weather"}`),
   payForResource: post(
     '/v1/x402/pay',

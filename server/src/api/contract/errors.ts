@@ -66,6 +66,9 @@ export function listErrors({ errors, requirements, hasBody, hasPathParameters }:
   return [...new Set([...COMMON, ...implied.filter((name) => name !== false), ...errors])]
 }
 
+/** Errors whose status says nothing about a retry, but which say when to retry. */
+const RETRIED: readonly ErrorName[] = ['privy_call_failed', 'evidence_not_ready']
+
 /** Returns the descriptions of the responses with these errors, by status. */
 export function describeResponses(errors: readonly ErrorName[]): Readonly<Record<string, object>> {
   const statuses = [...new Set(errors.map(statusOf))].toSorted((one, other) => one - other)
@@ -83,7 +86,7 @@ export function describeResponses(errors: readonly ErrorName[]): Readonly<Record
         examples: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/examples/${name}` }])),
       }
       const headers = Object.fromEntries(
-        [...headersOf(status), ...(names.includes('privy_call_failed') ? ['Retry-After'] : [])].map((name) => [
+        [...headersOf(status), ...(names.some((name) => RETRIED.includes(name)) ? ['Retry-After'] : [])].map((name) => [
           name,
           { $ref: `#/components/headers/${name}` },
         ]),

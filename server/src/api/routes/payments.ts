@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Context } from '../../domain/context.ts'
+import { EvidenceSchema } from '../../domain/evidence/evidence-schema.ts'
+import { getEvidence } from '../../domain/evidence/get-evidence.ts'
 import { ADMISSION_REFUSAL_CODES, PURCHASE_REFUSAL_CODES } from '../../domain/payment-requests/admission-refusal.ts'
 import { compareRequest } from '../../domain/payment-requests/compare-request.ts'
 import { createPayment } from '../../domain/payment-requests/create-payment.ts'
@@ -16,6 +18,7 @@ import { PaymentSchema } from '../../domain/payments/payment-schema.ts'
 import { PAYMENT_WAIT_SECONDS_MAX, waitForPayment } from '../../domain/reconciliation/wait-for-payment.ts'
 import { replayPayment } from '../../domain/payment-requests/replay-payment.ts'
 import type { HttpServer } from '../../http/open-http.ts'
+import { evidenceHeaders } from '../../http/evidence-headers.ts'
 import { leaveSubmission, leaveWork } from '../../http/overload-gate.ts'
 import { createRequestSignals } from '../../http/request-signals.ts'
 import { toValidationProblem } from '../../http/to-problem.ts'
@@ -57,6 +60,7 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
   http.addSchema(PaymentSchema)
   for (const schema of describeChoice(REFUSAL, PURCHASE_REFUSAL_CODES)) http.addSchema(schema)
   http.addSchema(PreviewSchema)
+  http.addSchema(EvidenceSchema)
   const signalOf = createRequestSignals(http)
 
   http.post(
@@ -183,6 +187,34 @@ export function addPaymentRoutes(http: HttpServer, ctx: Context, authenticate: A
       const payment = await waitForPayment(ctx, { workspaceId, mode, id, ofAgents: true, waitMs, signal, onWait })
       const purchase = await findPurchaseOf(ctx, payment)
       return { payment: formatPayment(payment), ...(purchase === null ? {} : { purchase: formatPurchase(purchase) }) }
+    },
+  )
+
+  http.get(
+    '/v1/payments/:id/evidence',
+    {
+      onRequest: authenticate({ bucket: 'default' }),
+      config: { load: 'database' },
+      schema: {
+        operationId: 'getPaymentEvidence',
+        summary: 'Retrieve the evidence of one payment',
+        description:
+          'Returns a file that proves who allowed the payment: the signatures of the owner, and the leaves of the ' +
+          'transparency log, with proofs. Anybody can verify it without this service. There is evidence of confirmed and ' +
+          'failed payments and withdrawals, about seven minutes after the owner has signed. A credential that is bound to an ' +
+          'agent gets the evidence of the payments of this agent.',
+        tags: ['Payments'],
+        params: PathId,
+        response: { 200: Type.Ref('Evidence') },
+        errors: ['not_found', 'agent_not_authorized', 'evidence_not_ready', 'evidence_unavailable'],
+      },
+    },
+    async (request, reply) => {
+      const { workspaceId, mode, agentId: boundAgentId } = callerOf(request)
+      const { id } = request.params
+      const file = await getEvidence(ctx, { workspaceId, mode, id, boundAgentId })
+      // Bytes are sent as they are. An object would be serialized again, in another order.
+      return reply.headers(evidenceHeaders(id)).send(Buffer.from(file))
     },
   )
 }

@@ -121,6 +121,8 @@ export type StoredSignature = SignaturePlace &
     readonly assertion: OwnerAssertion | null
     /** Whether the key that encrypted it was lost. */
     readonly isLost: boolean
+    /** Until when somebody might use it again. Null if it allows nothing. */
+    readonly usableUntil: Date | null
     /** The hash in the transparency log (`hashSignatureEntry`). Null if the signature was stored before the log had it. */
     readonly entrySha256: Buffer | null
   }
@@ -130,7 +132,7 @@ const STORED_ROW = {
   registration: narrow<PasskeyRegistration>(signatures.registration),
   ...pick(signatures, 'registered_at', 'relying_party_id', 'origin', 'received_at'),
   received_from: narrow<Actor>(signatures.received_from),
-  ...pick(signatures, 'challenge_sha256', 'statement'),
+  ...pick(signatures, 'challenge_sha256', 'statement', 'usable_until'),
   assertion: narrow<OwnerAssertion>(signatures.assertion),
   entry_sha256: signatures.entry_sha256,
 }
@@ -157,6 +159,34 @@ export function listSignaturesOf(
   }
 }
 
+/** A grant that somebody may have resumed with a statement about `subject`: the grant itself, or a stop. */
+export interface ResumptionLookup {
+  readonly grantId: string
+  readonly subject: string
+}
+
+/**
+ * Lists the signatures that resumed grants, for each look-up the newest ones. A statement can name thousands of grants,
+ * so only those statements are read that contain the id of the grant. Uses the index `owner_signatures_by_subject`.
+ */
+export function listResumptions(
+  { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
+  lookups: readonly ResumptionLookup[],
+  rowsMax: number,
+): Query<StoredSignature[]> {
+  return {
+    name: 'list_resumptions',
+    text: `select ${listOf(STORED_ROW)}, is_lost
+      from unnest($3::text[], $4::text[]) as r (of_subject, of_grant)
+      cross join lateral (select ${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost from owner_signatures
+        where workspace_id = $1 and mode = $2 and subject = of_subject and kind = 'resume'
+          and position(convert_to(of_grant, 'UTF8') in statement) > 0
+        order by received_at desc, credential_id desc, challenge_sha256 desc limit $5) s`,
+    values: [workspaceId, mode, lookups.map(({ subject }) => subject), lookups.map(({ grantId }) => grantId), rowsMax],
+    read: all({ ...STORED_ROW, is_lost: nullable(computed.bool) }, toStored),
+  }
+}
+
 function toStored({
   is_lost: isLost,
   ...row
@@ -176,6 +206,7 @@ function toStored({
     actor: row.received_from,
     challengeSha256: row.challenge_sha256,
     statement: row.statement,
+    usableUntil: row.usable_until,
     assertion: row.assertion,
     isLost: isLost === true,
     entrySha256: row.entry_sha256,

@@ -3,6 +3,7 @@ import type { ServerKey } from '../../db/server-key.ts'
 import type { Context } from '../context.ts'
 import { addLeaves } from './add-leaves.ts'
 import {
+  formatAnswerLeaf,
   formatEntryLeaf,
   formatPaymentLeaf,
   formatSignatureLeaf,
@@ -11,6 +12,7 @@ import {
   type LeafType,
   type LoggedEntry,
   type LoggedPayment,
+  type LoggedPurchase,
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
@@ -20,6 +22,7 @@ import {
   deleteQueuedChanges,
   findLoggedEntries,
   findLoggedPayments,
+  findLoggedPurchases,
   findLoggedSignatures,
   findTiles,
   hasQueuedChange,
@@ -64,13 +67,14 @@ export async function appendLeaves(
     }
     await requireContinued(ctx, { head, read: (query) => transaction.run(query) })
     const ofType = (...types: LeafType[]) => changes.filter(({ type }) => types.includes(type))
-    const [entries, payments, signatures, lastTiles] = await transaction.batch([
+    const [entries, payments, signatures, purchases, lastTiles] = await transaction.batch([
       findLoggedEntries(ofType('audit')),
       findLoggedPayments(ofType('payment.decided', 'payment.ended')),
       findLoggedSignatures(ofType('signature')),
+      findLoggedPurchases(ofType('purchase.answered')),
       findTiles(lastTilesOf(head.size)),
     ])
-    const found = { entries, payments, signatures }
+    const found = { entries, payments, signatures, purchases }
     const leaves = changes.map((change) => ({ change, content: formatChange(ctx, change, found) }))
     const origin = head.origin ?? ctx.transparencyLog.origin
     await transaction.commit([...addLeaves(leaves, { head, lastTiles, origin, seed }), deleteQueuedChanges(changes)])
@@ -83,6 +87,7 @@ interface FoundRows {
   readonly entries: ReadonlyMap<string, LoggedEntry>
   readonly payments: ReadonlyMap<string, LoggedPayment>
   readonly signatures: ReadonlyMap<string, LoggedSignature>
+  readonly purchases: ReadonlyMap<string, LoggedPurchase>
 }
 
 /**
@@ -113,7 +118,9 @@ function formatFound(change: QueuedChange, found: FoundRows, salt: Buffer): stri
       const signature = found.signatures.get(keyOf(change))
       return signature === undefined ? null : formatSignatureLeaf(change, signature, salt)
     }
-    case 'purchase.answered':
-      return null
+    case 'purchase.answered': {
+      const purchase = found.purchases.get(keyOf(change))
+      return purchase === undefined ? null : formatAnswerLeaf(change, purchase, salt)
+    }
   }
 }

@@ -4,9 +4,11 @@ import { tables } from '../../db/tables.ts'
 import {
   formatSignatureSubject,
   parseSignatureSubject,
+  type FirstAnswer,
   type LeafType,
   type LoggedEntry,
   type LoggedPayment,
+  type LoggedPurchase,
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
@@ -17,9 +19,10 @@ const {
   audit_entries: entries,
   payments,
   owner_signatures: signatures,
+  purchases,
   log_queue: queue,
   log_head: head,
-  log_leaves: leafRows,
+  log_leaves: storedLeaves,
   log_tiles: tiles,
 } = tables
 
@@ -192,6 +195,31 @@ function toSignature(row: RowOf<typeof SIGNATURE_ROW>): LoggedSignature {
   }
 }
 
+const PURCHASE_ROW = {
+  ...pick(purchases, 'workspace_id', 'payment_id', 'mode', 'protocol', 'method', 'resource_url'),
+  first_answer: required(narrow<FirstAnswer>(purchases.first_answer)),
+}
+
+/** Finds the purchases of changes, by their keys, as `findLoggedEntries` finds audit entries. Uses the primary key. */
+export function findLoggedPurchases(changes: readonly QueuedChange[]): Query<ReadonlyMap<string, LoggedPurchase>> {
+  return {
+    name: 'find_logged_purchases',
+    text: `select ${listOf(PURCHASE_ROW)}
+      from unnest($1::text[], $2::text[]) as r (of_workspace, of_id)
+      cross join lateral (select ${listOf(PURCHASE_ROW)} from purchases
+        where workspace_id = of_workspace and payment_id = of_id and first_answer is not null offset 0) p`,
+    values: [changes.map(({ logId }) => logId), changes.map(({ subject }) => subject)],
+    read: rowsOf(PURCHASE_ROW, (rows) => {
+      return new Map(rows.map((row) => [keyOf({ logId: row.workspace_id, subject: row.payment_id }), toPurchase(row)]))
+    }),
+  }
+}
+
+function toPurchase(row: RowOf<typeof PURCHASE_ROW>): LoggedPurchase {
+  const { mode, protocol, method, resource_url: resourceUrl, first_answer: firstAnswer } = row
+  return { mode, protocol, method, resourceUrl, firstAnswer }
+}
+
 /** A leaf, and what it reports. */
 export interface NewLeaf {
   readonly change: { readonly logId: string; readonly type: string; readonly subject: string }
@@ -216,6 +244,35 @@ export function insertLeaves(leaves: readonly PlacedLeaf[]): Query<boolean> {
       leaves.map(({ content }) => content),
     ],
     read: changed,
+  }
+}
+
+/** What names a leaf among those of a workspace. */
+export interface LeafKey {
+  readonly type: LeafType
+  readonly subject: string
+}
+
+/** A leaf as it is stored. */
+export interface StoredLeaf extends LeafKey {
+  readonly position: number
+  readonly content: string
+}
+
+const LEAF_ROW = { ...pick(storedLeaves, 'subject', 'position', 'content'), type: narrow<LeafType>(storedLeaves.type) }
+
+/**
+ * Finds leaves of a workspace. Those that do not exist are left out. Uses the index `log_leaves_one_per_change`.
+ */
+export function findLeaves(logId: string, keys: readonly LeafKey[]): Query<StoredLeaf[]> {
+  return {
+    name: 'find_log_leaves',
+    text: `select ${listOf(LEAF_ROW)}
+      from unnest($2::text[], $3::text[]) as r (of_subject, of_type)
+      cross join lateral (select ${listOf(LEAF_ROW)} from log_leaves
+        where log_id = $1 and subject = of_subject and type = of_type offset 0) l`,
+    values: [logId, keys.map(({ subject }) => subject), keys.map(({ type }) => type)],
+    read: all(LEAF_ROW, ({ position, ...leaf }) => ({ ...leaf, position: Number(position) })),
   }
 }
 
@@ -302,6 +359,26 @@ export function setLogHead(grown: {
   }
 }
 
+/** The tree that a checkpoint states. */
+export interface LogTree {
+  readonly origin: string
+  readonly size: number
+  readonly root: Buffer
+}
+
+/** Finds the newest tree. Returns null before the first leaf. Uses the primary key. */
+export function findLogTree(): Query<LogTree | null> {
+  return {
+    name: 'find_log_tree',
+    text: 'select origin, size, checkpoint from log_head where is_only',
+    values: [],
+    read: one(pick(head, 'origin', 'size', 'checkpoint'), ({ origin, size, checkpoint }) => {
+      if (origin === null || checkpoint === null) return null
+      return { origin, size: Number(size), root: Buffer.from(checkpoint.split('\n')[2] ?? '', 'base64') }
+    }),
+  }
+}
+
 /** A leaf that says that a log ended because the database was restored. */
 export interface RestoredLeaf {
   readonly position: number
@@ -316,7 +393,7 @@ export function listRestoredLeaves(limit: number): Query<RestoredLeaf[]> {
       from (select position, content from log_leaves where log_id = $1 order by subject, type limit $2) l
       order by position`,
     values: [RESTORED.logId, limit],
-    read: all(pick(leafRows, 'position', 'content'), ({ position, content }) => ({
+    read: all(pick(storedLeaves, 'position', 'content'), ({ position, content }) => ({
       position: Number(position),
       content,
     })),

@@ -124,6 +124,11 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
     if (now >= request.expiresAt) return { kind: 'refused', refusal: { code: 'signing_request_expired' } }
     const payment = buildPayment(request, { now, firstBlock: balanceBlock })
     await transaction.commit([
+      // First, so that the log has the leaf of the signature before that of the payment which it allowed.
+      keepSignature(ctx, signature, {
+        ...{ workspaceId, mode, actor, kind: 'withdrawal', subject: payment.id, statement: null },
+        usableUntil: fenceOf(request),
+      }),
       insertPayments([{ payment, admission: null }]),
       markWithdrawalSubmitted(request, { actor, now }),
       insertAuditEntry({
@@ -133,10 +138,6 @@ async function reserve(ctx: Context, signed: Signed): Promise<Reservation> {
           // The person whose passkey signed need not be the actor.
           credential_id: signature.credentialId,
         },
-      }),
-      keepSignature(ctx, signature, {
-        ...{ workspaceId, mode, actor, kind: 'withdrawal', subject: payment.id, statement: null },
-        usableUntil: fenceOf(request),
       }),
     ])
     return { kind: 'reserved', payment }

@@ -1,0 +1,392 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
+import { openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
+import {
+  openActive,
+  openNext,
+  openOwned,
+  signChange,
+  type Owned,
+} from '../../../../test/support/context/grant-fixture.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
+import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
+import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
+import { addWalletOwner } from '../../../../test/support/context/people.ts'
+import { agent, RECIPIENT } from '../../../../test/support/context/seed.ts'
+import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
+import { readRows } from '../../../../test/support/database/read-rows.ts'
+import { cleanUpOnce } from '../../jobs/clean-up.ts'
+import { createAgent } from '../agents/create-agent.ts'
+import { microUsdc } from '../../values/money.ts'
+import type { Context } from '../context.ts'
+import type { Grant } from '../grants/grant.ts'
+import { suspendGrant } from '../grants/suspend-grant.ts'
+import { getWalletRecord } from '../owners/get-wallet-record.ts'
+import { signWalletRecord } from '../owners/sign-wallet-record.ts'
+import type { Payment } from '../payments/payment.ts'
+import { issueResumeRequest } from '../stops/issue-resume-request.ts'
+import { resumeGrants } from '../stops/resume-grants.ts'
+import { challengeOf } from '../stops/resume-statement.ts'
+import { stopAgents } from '../stops/stop-agents.ts'
+import { appendLeaves } from '../transparency-log/append-leaves.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
+import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
+import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
+import { DOES_NOT_PROVE } from './evidence-format.ts'
+import { getEvidence } from './get-evidence.ts'
+
+const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
+
+describe('evidence of a payment', () => {
+  let enclave: ProxiedEnclave
+  let given: TestContext
+  let ctx: Context
+  before(async () => {
+    enclave = await openProxiedEnclave()
+    given = await openTestContext(enclave.use)
+    ctx = given.context
+  })
+  after(async () => {
+    await given.close()
+    await enclave.close()
+  })
+
+  test('has the leaves of the payment and of its grant, and the signatures of the grant and of the record', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const payment = await pay(owned, grant, { memo: 'for Ada', idempotencyKey: 'order-7' })
+    const file = await read(owned, payment)
+    const [record, granted] = file.signatures
+    assert.deepEqual(describeFile(file), [
+      `record ${owned.wallet.address}`,
+      `grant ${grant.id}`,
+      `grant.activated ${grant.id}`,
+      'payment.decided',
+      'payment.ended',
+    ])
+    assert.deepEqual([record?.credential, granted?.credential], [owned.owner.credentialId, owned.owner.credentialId])
+    const [log] = file.logs
+    const texts = log?.leaves.map((leaf) => leaf.texts) ?? []
+    assert.deepEqual(texts[3], { idempotency_key: 'order-7', memo: 'for Ada' })
+    assert.match(texts[2]?.['details'] ?? '', /^\{"agent_id":"payer","mode":"test","terms":\{"contract_allowlist":/)
+  })
+
+  test('of the same payment has the same bytes, except for checkpoint, proofs and seal, until the grant is revoked', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const payment = await pay(owned, grant)
+    const first = await read(owned, payment)
+    await pay(owned, grant)
+    const second = await read(owned, payment)
+    assert.notEqual(first.logs[0]?.checkpoint, second.logs[0]?.checkpoint)
+    assert.deepEqual(withoutTree(second), withoutTree(first))
+    await signChange(ctx, owned, { grantId: grant.id, change: 'revoke' })
+    assert.deepEqual(describeFile(await read(owned, payment)), [...describeFile(first), `grant.revoked ${grant.id}`])
+  })
+
+  test('of a resumed grant has the last suspension and the signature that resumed it, of a stop too', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const { workspaceId, mode, actor } = owned
+    const free = await pay(owned, grant)
+    await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
+    const suspended = await pay(owned, grant)
+    await resume(owned, { grantId: grant.id })
+    const resumed = await pay(owned, grant)
+    const scope = { workspaceId, mode, actor }
+    const { stop } = await stopAgents(ctx, { ...scope, agentId: owned.agentId, walletAddress: null })
+    const stopId = stop?.id ?? assert.fail()
+    await resume(owned, { stopId })
+    const released = await pay(owned, grant)
+    await stopAgents(ctx, { ...scope, agentId: null, walletAddress: null })
+    await resume(owned, { grantId: grant.id })
+    const alone = await pay(owned, grant)
+
+    const granted = [`record ${owned.wallet.address}`, `grant ${grant.id}`, `grant.activated ${grant.id}`]
+    const rest = async (payment: Payment) => {
+      const parts = describeFile(await read(owned, payment))
+      assert.deepEqual(
+        parts.filter((part) => granted.includes(part)),
+        granted,
+      )
+      return parts.filter((part) => !granted.includes(part) && !part.startsWith('payment.'))
+    }
+    assert.deepEqual(await rest(free), [])
+    assert.deepEqual(await rest(suspended), [`grant.suspended ${grant.id}`])
+    assert.deepEqual(await rest(resumed), [`grant.suspended ${grant.id}`, `resume ${grant.id}`])
+    assert.deepEqual(await rest(released), [`agents.stopped ${stopId}`, `resume ${stopId}`])
+    const [stopped, last] = await rest(alone)
+    assert.deepEqual(
+      [last, stopped?.startsWith('agents.stopped '), stopped?.endsWith(stopId)],
+      [`resume ${grant.id}`, true, false],
+    )
+  })
+
+  test('names what suspended the grant, and not a stop that found it suspended already, nor one of another agent', async () => {
+    const owned = await openRecorded()
+    const { workspaceId, mode, actor } = owned
+    const other = { ...owned, agentId: agent('another') }
+    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    const [grant, another] = [await openActive(ctx, owned), await openActive(ctx, other)]
+    const ofStop = (parts: string[]) => parts.filter((part) => /^(grant\.suspended|agents|resume)/.test(part))
+    await stopAgents(ctx, { workspaceId, mode, actor, agentId: other.agentId, walletAddress: null })
+    await resume(owned, { grantId: another.id })
+    assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), [])
+
+    await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
+    const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    assert.ok(stop !== null)
+    await resume(owned, { grantId: grant.id })
+    const parts = [`grant.suspended ${grant.id}`, `resume ${grant.id}`]
+    assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), parts)
+  })
+
+  test('names the grant that allowed the payment, not the one that replaced it', async () => {
+    const owned = await openRecorded()
+    const old = await openActive(ctx, owned)
+    const before = await pay(owned, old)
+    const next = await openNext(ctx, owned, old)
+    await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
+    const afterwards = await pay(owned, next)
+    const record = `record ${owned.wallet.address}`
+    const own = ['payment.decided', 'payment.ended']
+    const [first, second] = [await read(owned, before), await read(owned, afterwards)]
+    assert.deepEqual(describeFile(first), [
+      ...[record, `grant ${old.id}`, `grant.activated ${old.id}`],
+      ...[...own, `grant.revoked ${old.id}`],
+    ])
+    assert.deepEqual(describeFile(second), [record, `grant ${next.id}`, `grant.activated ${next.id}`, ...own])
+  })
+
+  test('has the changes of owners before the payment, and the record of the passkey that signed the grant', async () => {
+    const owned = await openRecorded()
+    const { actor, wallet, workspaceId, mode } = owned
+    const second = await addWalletOwner(ctx, actor.id)
+    await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+    await signRecord({ ...owned, owner: second })
+    const grant = await openActive(ctx, { ...owned, owner: second })
+    const payment = await pay(owned, grant)
+    await changeOwners(ctx, owned, { kind: 'remove_owner', credentialId: second.credentialId })
+    const file = await read(owned, payment)
+    assert.deepEqual(
+      file.signatures.map(({ kind, credential }) => [kind, credential]),
+      [
+        ['owners', owned.owner.credentialId],
+        ['record', second.credentialId],
+        ['grant', second.credentialId],
+      ],
+    )
+    assert.deepEqual(
+      [workspaceId, mode, wallet.address],
+      [file.signatures[0]?.['workspace'], 'test', file.signatures[0]?.subject],
+    )
+  })
+
+  test('of a withdrawal has the signature of the withdrawal, and no leaf of a grant', async () => {
+    const owned = await openRecorded()
+    await openActive(ctx, owned)
+    const { workspaceId, mode, owner, actor, wallet } = owned
+    const amount = { amountMicro: microUsdc(1_000_000n), amountUsdc: '1' }
+    const asked = { workspaceId, mode, wallet: wallet.address, to: RECIPIENT, amount, actor }
+    const { requestId, signingRequest } = await issueWithdrawalRequest(ctx, asked)
+    const assertion = owner.assert(signingRequest.payload)
+    const { id } = await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
+    await settle(id)
+    const file = await read(owned, { id })
+    assert.deepEqual(describeFile(file), [
+      `record ${wallet.address}`,
+      `withdrawal ${id}`,
+      'payment.decided',
+      'payment.ended',
+    ])
+  })
+
+  test('is not ready while the payment is pending, while the log is behind, and while a signature can be used', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const pending = await seedPayment(ctx, toSeed(owned, grant))
+    await logAll()
+    await refuse(owned, pending, { reason: 'payment_pending', retry_at: null }, 5)
+    const payment = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
+    await refuse(owned, payment, { reason: 'log_behind', retry_at: null }, 5)
+    await logAll()
+    const error = await getError(owned, payment)
+    const { reason, retry_at: retryAt } = error.details as { reason: string; retry_at: string }
+    assert.deepEqual([error.status, error.code, reason], [409, 'evidence_not_ready', 'signature_usable'])
+    const leftMs = new Date(retryAt).getTime() - ctx.clock.now().getTime()
+    assert.ok(leftMs > SIGNING_REQUEST_MS && leftMs <= FENCE_MS + 60_000, retryAt)
+    const seconds = error.retryAfterSeconds ?? 0
+    assert.ok(seconds * 1_000 >= leftMs && seconds * 1_000 <= leftMs + 2_000)
+    await openSignatures()
+    await getEvidence(ctx, { ...placeOf(owned), id: payment.id, boundAgentId: null })
+  })
+
+  test('is not available if the payment has no leaf and none will be made, or if its leaf says nothing', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const old = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
+    await readRows(ctx.db, 'delete from log_queue where subject = $1', [old.id])
+    await logAll()
+    await unavailable(owned, old)
+    // A change that is newer by far waits: the leaf of the old payment is not among those that will be made.
+    await seedPayment(later(ctx, 120_000), toSeed(owned, grant))
+    await unavailable(owned, old)
+    // The row of a payment is missing when its leaf is made.
+    const lost = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
+    await readRows(ctx.db, 'update payments set id = id || $2 where id = $1', [lost.id, 'x'])
+    await logAll()
+    await readRows(ctx.db, 'update payments set id = $1 where id = $1 || $2', [lost.id, 'x'])
+    await unavailable(owned, lost)
+  })
+
+  test('is of the own agent only, of this workspace and of this mode', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const { id } = await pay(owned, grant)
+    await openSignatures()
+    const place = placeOf(owned)
+    const stranger = await openOwned(ctx)
+    const text = await getEvidence(ctx, { ...place, id, boundAgentId: owned.agentId })
+    assert.equal(openEvidence(text).format, 'bursar-evidence/1')
+    const refused = { status: 404, type: 'not_found', message: 'No payment has this id in this workspace and mode.' }
+    for (const other of [
+      { ...place, id: 'pay_x', boundAgentId: null },
+      { ...place, mode: 'live', id, boundAgentId: null },
+      { ...place, workspaceId: stranger.workspaceId, id, boundAgentId: null },
+    ] as const) {
+      await assert.rejects(getEvidence(ctx, other), refused)
+    }
+    const notOwn = { status: 403, code: 'agent_not_authorized' }
+    await assert.rejects(getEvidence(ctx, { ...place, id, boundAgentId: 'another' }), notOwn)
+  })
+
+  test('waits for the leaf of what ended its grant, if the log is behind', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const payment = await pay(owned, grant)
+    await openSignatures()
+    await signChange(ctx, owned, { grantId: grant.id, change: 'revoke' })
+    await refuse(owned, payment, { reason: 'log_behind', retry_at: null }, 5)
+    assert.equal(describeFile(await read(owned, payment)).at(-1), `grant.revoked ${grant.id}`)
+  })
+
+  test('says what it does not prove, in the words of the specification', () => {
+    const text = readFileSync(new URL('../../../../docs/evidence.md', import.meta.url), 'utf8')
+    const [, sentences] = /The sentences of `does_not_prove`:\n\n```\n([^`]+)\n```/.exec(text) ?? []
+    assert.deepEqual(DOES_NOT_PROVE, sentences?.split('\n'))
+  })
+
+  test('leaves out a signature that is lost, with its leaf', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const payment = await pay(owned, grant)
+    await readRows(ctx.db, "update owner_signatures set assertion_sealed = '', assertion = null where subject = $1", [
+      grant.id,
+    ])
+    const file = await read(owned, payment)
+    assert.deepEqual(describeFile(file), [`grant.activated ${grant.id}`, 'payment.decided', 'payment.ended'])
+  })
+
+  /** Opens a workspace whose owner has signed the wallet's record. */
+  async function openRecorded(): Promise<Owned> {
+    const owned = await openOwned(ctx)
+    await signRecord(owned)
+    return owned
+  }
+
+  async function signRecord({ workspaceId, mode, wallet, owner, actor }: Owned): Promise<void> {
+    const place = { workspaceId, mode, address: wallet.address }
+    const { statement } = await getWalletRecord(ctx, place)
+    await signWalletRecord(ctx, { ...place, assertion: owner.assert(statement), actor })
+  }
+
+  async function pay(owned: Owned, grant: Grant, changes: { memo?: string; idempotencyKey?: string } = {}) {
+    return await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed', ...changes })
+  }
+
+  async function settle(id: string): Promise<void> {
+    await readRows(
+      ctx.db,
+      `with p as (update payments set status = 'failed', failure_code = 'reverted', settled_at = now() where id = $1
+          returning workspace_id, id)
+        insert into log_queue (log_id, type, subject, at) select workspace_id, 'payment.ended', id, now() from p`,
+      [id],
+    )
+  }
+
+  async function resume(
+    { workspaceId, owner, actor }: Owned,
+    asked: { readonly stopId: string } | { readonly grantId: string },
+  ): Promise<void> {
+    const { payload, expiresAt } = await issueResumeRequest(ctx, {
+      workspaceId,
+      credentialId: owner.credentialId,
+      ...asked,
+    })
+    await resumeGrants(ctx, { workspaceId, ...asked, expiresAt, assertion: owner.assert(challengeOf(payload)), actor })
+  }
+
+  /** Makes the leaves and opens the signatures, and returns the file. */
+  async function read(owned: Owned, { id }: { readonly id: string }): Promise<EvidenceFile> {
+    await logAll()
+    await openSignatures()
+    return openEvidence(await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null }))
+  }
+
+  async function logAll(): Promise<void> {
+    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+  }
+
+  async function openSignatures(): Promise<void> {
+    await logAll()
+    await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures')
+  }
+
+  async function getError(owned: Owned, { id }: { readonly id: string }) {
+    const asked = getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null })
+    return await asked.then(
+      () => assert.fail('there is evidence'),
+      (error: { status: number; code: string; details: unknown; retryAfterSeconds?: number }) => error,
+    )
+  }
+
+  async function refuse(owned: Owned, payment: { id: string }, details: object, seconds: number): Promise<void> {
+    const error = await getError(owned, payment)
+    assert.deepEqual(
+      [error.status, error.code, error.details, error.retryAfterSeconds],
+      [409, 'evidence_not_ready', details, seconds],
+    )
+  }
+
+  async function unavailable(owned: Owned, payment: { id: string }): Promise<void> {
+    const { status, code, details } = await getError(owned, payment)
+    assert.deepEqual([status, code, details], [409, 'evidence_unavailable', { reason: 'not_logged' }])
+  }
+})
+
+function placeOf({ workspaceId, mode }: Owned) {
+  return { workspaceId, mode }
+}
+
+function toSeed({ workspaceId, mode, agentId, wallet }: Owned, grant: Grant) {
+  const workspace = { id: workspaceId }
+  return { workspace, mode, agentId, wallet: wallet.address, grant } as unknown as Parameters<typeof seedPayment>[1]
+}
+
+/** Says what a file contains, in the order of the leaves. A signature is named instead of its leaf. */
+function describeFile({ logs }: EvidenceFile): string[] {
+  return logs.flatMap(({ leaves }) => {
+    return leaves.map(({ content }) => {
+      const { type, action, object, kind } = JSON.parse(content) as Record<string, string>
+      if (type === 'audit') return `${action} ${object}`
+      return type === 'signature' ? `${kind} ${object}` : String(type)
+    })
+  })
+}
+
+function withoutTree({ logs, seal: _, ...file }: EvidenceFile) {
+  const leaves = logs.flatMap((log) => log.leaves.map(({ proof: __, ...leaf }) => leaf))
+  return { ...file, leaves }
+}

@@ -1,0 +1,161 @@
+import { toBase64 } from '../bytes.ts'
+import { parseCanonicalJson, type Json } from '../canonical-json.ts'
+import { sha256 } from '../verify-assertion.ts'
+import { readListedLeaves, readLogs, readSentences, readSignatures } from './file.ts'
+import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
+import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
+import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
+import { settle } from './settle.ts'
+import { checkSentences, toInvalid } from './verify-evidence.ts'
+import { checkPositions, verifyLeaf, type VerifiedLeaf } from './verify-leaf.ts'
+import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
+import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
+
+export const LIST_FORMAT = 'bursar-evidence-list/1'
+/** About 200,000 payments. */
+const LIST_BYTES_MAX = 512 * 1024 * 1024
+/** The lines that are verified at the same time. */
+const LINES_AT_ONCE = 64
+const NEWLINE = 0x0a
+
+/** The end of an export that is whole. */
+export interface WholeList {
+  readonly kind: 'whole'
+  readonly payments: number
+  /** The payments of the period that have no evidence yet. */
+  readonly leftOut: number
+}
+
+interface Line {
+  readonly number: number
+  readonly content: Uint8Array
+}
+
+/** What the payments of an authority have in common. */
+interface Shared {
+  readonly leaves: readonly VerifiedLeaf[]
+  readonly signatures: readonly VerifiedSignature[]
+}
+
+const readHead = members({
+  format: oneOf(LIST_FORMAT),
+  does_not_prove: readSentences,
+  logs: readLogs,
+})
+const readBody = members({
+  authority: text,
+  leaves: readListedLeaves,
+  signatures: readSignatures,
+})
+const readEnd = members({ left_out: count, seal: text })
+
+/**
+ * Verifies an export with the evidence of many payments (docs/evidence.md), and yields a result for each payment. At the
+ * end it yields that the export is whole, or instead the first part that is wrong: then none of the results counts.
+ */
+export async function* verifyEvidenceList(
+  content: Uint8Array<ArrayBuffer>,
+  trust: Trust,
+): AsyncGenerator<ValidResult | WholeList | InvalidResult> {
+  try {
+    if (content.length > LIST_BYTES_MAX) throw wrong(WHOLE, 'it is larger than 512 MiB')
+    const ends = findEnds(content)
+    const line = (number: number): Line => ({
+      number,
+      content: content.subarray(number === 0 ? 0 : (ends[number - 1] ?? 0) + 1, ends[number]),
+    })
+    const last = ends.length - 1
+    if (last < 1 || ends[last] !== content.length - 1)
+      throw wrong(WHOLE, 'its last line is missing, or is not complete')
+    const head = readLine(line(0), readHead)
+    const logs = await verifyLogs(head.logs, { trusted: trust.logKeys, part: 'lines[0].logs' })
+    checkSentences(head.does_not_prove, 'lines[0].does_not_prove')
+    const authorities = new Map<string, Promise<Shared>>()
+    let payments = 0
+    for (let first = 1; first < last; first += LINES_AT_ONCE) {
+      const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
+      const results = await settle(numbers.map((number) => verifyLine(line(number), { logs, authorities, trust })))
+      for (const result of results) {
+        if (result === null) continue
+        payments += 1
+        yield result
+      }
+    }
+    const { left_out: leftOut, seal } = readLine(line(last), readEnd)
+    const hash = toBase64(await sha256(content.subarray(0, (ends[last - 1] ?? 0) + 1)))
+    const key = logs.at(-1)?.key
+    const part = `lines[${last}].seal`
+    if (key === undefined) throw wrong(part, 'there is no log')
+    await verifySeal(seal, { key, format: LIST_FORMAT, hash, part })
+    yield { kind: 'whole', payments, leftOut }
+  } catch (error) {
+    yield toInvalid(error)
+  }
+}
+
+/** Verifies a line. Returns the result of its payment, and null for a line that contains what payments have in common. */
+async function verifyLine(
+  line: Line,
+  {
+    logs,
+    authorities,
+    trust,
+  }: { logs: readonly VerifiedLog[]; authorities: Map<string, Promise<Shared>>; trust: Trust },
+): Promise<ValidResult | null> {
+  const part = `lines[${line.number}]`
+  const { authority, ...body } = readLine(line, readBody)
+  const given = authorities.get(authority)
+  if (given !== undefined && body.signatures.length > 0) {
+    throw wrong(`${part}.signatures`, 'only the first line of an authority has signatures')
+  }
+  const verified = verifyBody(body, { logs, part })
+  if (given === undefined) {
+    // The lines after this one wait for it. It is set before anything is awaited, so that none of them misses it.
+    authorities.set(authority, verified)
+    const { leaves } = await verified
+    if (leaves.some(({ leaf }) => leaf.type === 'payment.decided')) {
+      throw wrong(`${part}.leaves`, 'the first line of an authority must not contain a payment')
+    }
+    return null
+  }
+  const { leaves: own } = await verified
+  if (!own.some(({ leaf }) => leaf.type === 'payment.decided')) {
+    throw wrong(`${part}.leaves`, 'there is no leaf payment.decided')
+  }
+  const shared = await given
+  const leaves = [...shared.leaves, ...own].toSorted((a, b) => a.log - b.log || a.position - b.position)
+  checkPositions(leaves, logs)
+  const signatures = placeSignatures(shared.signatures, leaves)
+  return await judgePayment(arrangeEvidence({ leaves, signatures }, `${part}.leaves`), trust)
+}
+
+async function verifyBody(
+  { leaves, signatures }: Omit<ReturnType<typeof readBody>, 'authority'>,
+  { logs, part }: { logs: readonly VerifiedLog[]; part: string },
+): Promise<Shared> {
+  const verified = await settle(
+    leaves.map(async (leaf, index) => {
+      const path = `${part}.leaves[${index}]`
+      const checkpoint = logs[leaf.log]?.checkpoint
+      if (checkpoint === undefined) throw wrong(`${path}.log`, 'there is no such log')
+      return await verifyLeaf(leaf, { log: leaf.log, checkpoint, part: path })
+    }),
+  )
+  return {
+    leaves: verified,
+    signatures: await settle(signatures.map((one, index) => verifySignature(one, `${part}.signatures[${index}]`))),
+  }
+}
+
+function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {
+  const part = `lines[${number}]`
+  const value = parseCanonicalJson(content)
+  if (value === undefined) throw wrong(part, 'it is not canonical JSON (RFC 8785)')
+  return read(value, part)
+}
+
+function findEnds(content: Uint8Array): readonly number[] {
+  const ends = []
+  for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, at + 1)) ends.push(at)
+  return ends
+}

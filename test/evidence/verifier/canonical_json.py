@@ -1,0 +1,58 @@
+"""Reads and writes the canonical JSON (RFC 8785) of evidence: its numbers are whole and not negative."""
+
+import json
+
+NUMBER_MAX = 2**53 - 1
+
+
+def parse(data: bytes):
+    """Returns the value. Raises ValueError unless the bytes are canonical JSON in UTF-8."""
+    value = parse_any(data, parse_float=reject)
+    try:
+        is_canonical = canonical(value) == data
+    except RecursionError:
+        is_canonical = False
+    if not is_canonical:
+        raise ValueError("not canonical JSON")
+    return value
+
+
+def parse_unique(data: bytes):
+    """Returns the value of any JSON in UTF-8 in which no member occurs twice."""
+    return parse_any(data, object_pairs_hook=to_object)
+
+
+def canonical(value) -> bytes:
+    # A lone surrogate has no UTF-8, so it raises UnicodeEncodeError, which is a ValueError.
+    return write(value).encode("utf-8")
+
+
+def parse_any(data: bytes, **hooks):
+    try:
+        return json.loads(data.decode("utf-8"), parse_constant=reject, **hooks)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def write(value) -> str:
+    if value is None or isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, int):
+        if not 0 <= value <= NUMBER_MAX:
+            raise ValueError("a number is too large or negative")
+        return str(value)
+    if isinstance(value, list):
+        return "[" + ",".join(map(write, value)) + "]"
+    # RFC 8785 sorts by UTF-16 code units.
+    names = sorted(value, key=lambda name: name.encode("utf-16-be", "surrogatepass"))
+    return "{" + ",".join(write(name) + ":" + write(value[name]) for name in names) + "}"
+
+
+def to_object(pairs):
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ValueError("a member occurs twice")
+    return dict(pairs)
+
+
+def reject(text):
+    raise ValueError(f"{text} is no whole number")
