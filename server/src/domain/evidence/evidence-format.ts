@@ -14,6 +14,7 @@ export const DOES_NOT_PROVE: readonly string[] = [
   'That the agent asked for the payment. The service, which holds the key for payments within the grant, could have made it.',
   'That the amount spent in the 24 hours before is complete. Other payments are not in this file.',
   'That the grant was not suspended, stopped or revoked before the payment. The service could have left out such a leaf.',
+  'That all changes of the owners are in this file. The service could have left one out.',
   'That the times are right. They are those of the clock of the service.',
   'That the log is the only one. Only whoever has kept another checkpoint of it can find out.',
   'That the enclave accepted and enforced the limits that the owner signed.',
