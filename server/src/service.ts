@@ -54,6 +54,7 @@ import { reconcilePayments } from './jobs/reconcile-payments.ts'
 import { renewSecrets } from './jobs/renew-secrets.ts'
 import { sumPayments } from './jobs/sum-payments.ts'
 import { growLog } from './jobs/grow-log.ts'
+import { watchGrants } from './jobs/watch-grants.ts'
 import { compareLedgers } from './jobs/compare-ledgers.ts'
 import { watchMonths } from './jobs/watch-months.ts'
 
@@ -289,6 +290,7 @@ function startJobs(context: Context, { encryptionKeys }: Config): Loop[] {
     sendWebhooks(context),
     reconcilePayments(context, { holder }),
     growLog(context, { holder }),
+    watchGrants(context, { holder }),
     sumPayments(context, { mode: 'test', holder }),
     sumPayments(context, { mode: 'live', holder }),
     watchBalances(context, { mode: 'test', holder }),

@@ -34,7 +34,10 @@ function endsWell(text: string): boolean {
 
 function decode(base64: string): Bytes | null {
   try {
-    return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
+    const characters = atob(base64)
+    const bytes = new Uint8Array(characters.length)
+    for (let at = 0; at < bytes.length; at += 1) bytes[at] = characters.charCodeAt(at)
+    return bytes
   } catch {
     return null
   }

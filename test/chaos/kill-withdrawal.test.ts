@@ -73,7 +73,8 @@ describe('a server that is killed in the middle of a withdrawal', () => {
 
   for (const step of STEPS) {
     test(`${step.name}: the record becomes true, and the money leaves at most once`, async () => {
-      const { payer, withdrawer, issued, id, hold } = await killDuringWithdrawal(step)
+      const { payer, withdrawer, issued, id, signatures, hold } = await killDuringWithdrawal(step)
+      assert.deepEqual(signatures, step.isRecorded ? [id] : [], 'a signature that has an effect is kept, and no other')
       if (!step.isRecorded) {
         assert.equal(id, null)
         // The service has recorded nothing, so it still accepts the same signature.
@@ -116,6 +117,8 @@ describe('a server that is killed in the middle of a withdrawal', () => {
     withdrawer: WithdrawerFixture
     issued: WireWithdrawal
     id: string | null
+    /** The withdrawals whose signatures are stored. */
+    signatures: readonly unknown[]
     hold: ReturnType<Step['hold']>
   }> {
     const payer = await createPayer(fixture)
@@ -127,8 +130,14 @@ describe('a server that is killed in the middle of a withdrawal', () => {
     await fixture.sandbox.killServer('SIGKILL')
     await lost
     const rows = await fixture.query('select id from payments where wallet_address = $1', [payer.wallet])
+    const kept = await fixture.query(
+      `select subject from owner_signatures join owner_requests using (workspace_id)
+        where owner_signatures.kind = 'withdrawal' and owner_requests.id = $1`,
+      [issued.request_id],
+    )
     await fixture.sandbox.startServer()
-    return { payer, withdrawer, issued, hold, id: rows[0] === undefined ? null : String(rows[0]['id']) }
+    const id = rows[0] === undefined ? null : String(rows[0]['id'])
+    return { payer, withdrawer, issued, hold, id, signatures: kept.map(({ subject }) => subject) }
   }
 
   async function listTransfers(payer: PayerFixture) {

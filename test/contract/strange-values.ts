@@ -29,6 +29,7 @@ import { parseAmount } from '../../server/src/values/money.ts'
 import { parseName } from '../../server/src/values/name.ts'
 import { SCOPES } from '../../server/src/values/scope.ts'
 import { readX402V2 } from '../../server/src/x402/read-x402.ts'
+import { readReceipt as readSellerReceipt } from '../../server/src/x402/signed-statements.ts'
 import { ANY_CHARACTER } from '../support/any-character.ts'
 import { anyUrl } from '../support/any-url.ts'
 
@@ -117,6 +118,7 @@ const CALLER = { workspaceId: 'a', mode: 'test', credentialId: 'a', agentId: nul
 export const STRANGE: Readonly<Record<string, () => Values>> = {
   // A seller, or whoever an agent says is a seller. An HTTP status has three digits, and Node accepts all of them.
   'purchases.response_status': () => Array.from({ length: 1_000 }, (_, status) => status),
+  'purchases.first_answer': () => TEXTS.flatMap((text) => firstAnswers(text)),
   'purchases.resource_url': () => resources().map((url) => describeResource(url).resourceUrl),
   'purchases.host': () => resources().map((url) => describeResource(url).host),
   'outbound_requests.status': () => Array.from({ length: 1_000 }, (_, status) => status),
@@ -273,6 +275,17 @@ function readOffer(change: { readonly description?: string; readonly payTo?: str
   const required = { x402Version: 2, resource: { url: 'https://a.example/', description }, accepts: [accept] }
   const read = readX402V2(Buffer.from(JSON.stringify(required)).toString('base64'), MONEY)
   return read?.offers[0] ?? null
+}
+
+/** What is kept of a seller's receipt, in x402 and in MPP, as JSON. */
+function firstAnswers(signature: string): string[] {
+  const settled = { extensions: { 'offer-receipt': { info: { receipt: { format: 'jws', signature } } } } }
+  const header = Buffer.from(JSON.stringify(settled)).toString('base64')
+  const receipts = [
+    readSellerReceipt('x402_v2', { 'payment-response': header }),
+    readSellerReceipt('mpp', { 'payment-receipt': signature }),
+  ]
+  return receipts.flatMap((receipt) => (receipt === null ? [] : [JSON.stringify({ receipt: receipt.text })]))
 }
 
 function readReceipt(change: Readonly<Record<string, unknown>>, logIndex = '0x0') {

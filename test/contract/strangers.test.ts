@@ -59,7 +59,7 @@ const OWN: Readonly<Record<string, string>> = {
   payments:
     'workspace_id mode id grant_id status failure_code max_per_tx_micro daily_cap_micro spent_24h_micro allowance_month attempt credential_id request_id pending_reason lookups kind authorization_nonce',
   purchases:
-    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by first_answer',
+    'workspace_id mode payment_id protocol method request_hash order_sealed header_sealed delivery attempts response_sealed kept_bytes reserved_bytes resolved_by',
   rate_windows: 'subject bucket hits',
   recipients: 'workspace_id mode',
   recovery_codes: 'user_id code_hash',

@@ -10,7 +10,7 @@ interface Vector {
   readonly signature: Buffer
 }
 
-const hex = (text: string): Buffer => Buffer.from(text, 'hex')
+const hex = (text: string): Buffer<ArrayBuffer> => Buffer.from(text, 'hex')
 const toHex = ({ key, message, signature }: Vector): string[] =>
   [key, message, signature].map((one) => one.toString('hex'))
 
@@ -170,11 +170,11 @@ function verifyP256({ key, message, signature }: Vector): boolean {
 }
 
 function fromLittleEndian(bytes: Buffer): bigint {
-  return BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
+  return BigInt(`0x${Buffer.from(bytes.toReversed()).toString('hex')}`)
 }
 
 function withS({ signature }: Vector, s: bigint): Buffer {
-  return Buffer.concat([signature.subarray(0, 32), toBytes(s).reverse()])
+  return Buffer.concat([signature.subarray(0, 32), toBytes(s).toReversed()])
 }
 
 function toBytes(number: bigint): Buffer {

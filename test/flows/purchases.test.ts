@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
+import { verifyOffer, verifyReceipt } from '../../sandbox/test/support/seller-signatures.ts'
 import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
@@ -234,6 +236,45 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     await waitFor('the seller is paid', async () => (await readTakings(fixture, resource)) === PRICE)
     const { authorizations, paid_requests: requests } = await readCounters(fixture, resource)
     assert.deepEqual([authorizations, requests], [1, 1])
+  })
+
+  test("the seller's signed offer and receipt are kept, and the log has their hashes", async () => {
+    const seller = await createResource(fixture, {})
+    const url = new URL('/quote', seller.url).href
+    const { agentId, wallet, key } = await createPayer(fixture, { grant: { x402: true } })
+    const terms = { agent_id: agentId, wallet, max_amount_usdc: '0.05', idempotency_key: 'quote' }
+    const answer = await call(fixture.baseUrl, 'POST', '/v1/x402/pay', { key, body: { url, ...terms } })
+    const { payment, delivery } = JSON.parse(answer.text) as WirePurchase
+    assert.equal(delivery, 'delivered', answer.text)
+    const readLeaf = async () => {
+      const text = `select content from log_leaves where subject = $1 and type = 'purchase.answered'`
+      return (await fixture.query(text, [payment.id]))[0]
+    }
+    await waitFor('the leaf', async () => (await readLeaf()) !== undefined)
+    const leaf = JSON.parse(String((await readLeaf())?.['content'])) as Readonly<Record<string, string | number>>
+    const [row] = await fixture.query(
+      'select first_answer, to_address from purchases u join payments p on p.id = u.payment_id where p.id = $1',
+      [payment.id],
+    )
+    assert.ok(row !== undefined)
+    const { at, offer, receipt } = row['first_answer'] as { readonly at: string; offer: string; receipt: string }
+    const salt = Buffer.from(String(leaf['salt']), 'base64url')
+    const hashed = (name: string, text: string): string =>
+      createHash('sha256').update(salt).update(`${name}\0${text}`).digest('base64url')
+    const { body } = (JSON.parse(answer.text) as { readonly response: { readonly body: string } }).response
+    assert.deepEqual(leaf, {
+      ...{ v: 1, type: 'purchase.answered', workspace: leaf['workspace'], mode: 'test', subject: payment.id },
+      ...{ salt: leaf['salt'], at, status: 200, delivery: 'delivered', protocol: 'x402_v2', method: 'GET' },
+      response_sha256: createHash('sha256').update(body).digest('base64url'),
+      resource_url_hash: hashed('resource_url', url),
+      ...{ offer_hash: hashed('offer', offer), receipt_hash: hashed('receipt', receipt) },
+    })
+    const [byOffer, byReceipt] = [await verifyOffer(offer), await verifyReceipt(receipt)]
+    assert.deepEqual([byOffer.signer, byReceipt.signer], [row['to_address'], row['to_address']])
+    assert.deepEqual([byOffer.payload.amount, byOffer.payload.resourceUrl], ['50000', url])
+    const { payer: paidBy, resourceUrl, network } = byReceipt.payload
+    const { id: chainId } = fixture.sandbox.facts.chains.test
+    assert.deepEqual([paidBy.toLowerCase(), resourceUrl, network], [wallet.toLowerCase(), url, `eip155:${chainId}`])
   })
 
   test('every purchase ends as the chain says, and what was not paid is given back only then', async () => {

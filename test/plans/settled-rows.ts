@@ -234,6 +234,7 @@ export const SETTLED: readonly string[] = [
     attempts: '1',
     response_status: '200',
     response_sealed: `case when n < 40 then '\\x01'::bytea end`,
+    first_answer: `'{}'`,
     responded_at: ago('hour'),
     created_at: ago('hour'),
   }),

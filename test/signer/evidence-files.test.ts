@@ -19,7 +19,7 @@ import {
 
 type Path = readonly (string | number)[]
 
-/** Of the other samples, each so many bytes are changed. They have the same members as the first one. */
+/** Of all samples but one, one of so many bytes is changed. */
 const STEP = 13
 
 describe('a file with evidence', () => {
@@ -33,7 +33,7 @@ describe('a file with evidence', () => {
       assert.deepEqual([valid.ownerSigned.answer, valid.withinLimits.answer], ['yes', 'yes'])
       const parts = mapBytes(file)
       assert.equal(parts.length, content.length)
-      for (let at = 0; at < content.length; at += kind === 'resumed' ? 1 : STEP) {
+      for (let at = 0; at < content.length; at += kind === 'withdrawal' ? 1 : STEP) {
         const changed = content.slice()
         changed[at] = (changed[at] ?? 0) ^ 1
         const { part, reason } = await fail(changed, trustOf(plan))

@@ -173,19 +173,27 @@ export type SampleFile = {
 
 /** Makes the file of what happened. */
 export function createFile(plan: Plan): SampleFile {
-  const signatures = plan.events.flatMap((event) => ('leaf' in event ? [] : [{ event, entry: createEntry(event) }]))
-  const leaves = plan.events.flatMap((event) => {
-    if ('leaf' in event) return [{ content: formatLeaf(event), texts: event.texts }]
-    const entry = signatures.find((one) => one.event === event)?.entry
-    return event.hasLeaf && entry !== undefined ? [{ content: formatSignatureLeaf(entry), texts: {} }] : []
-  })
+  const { leaves, signatures } = describeEvents(plan.events)
   const log = createLogEntry(plan.log, leaves)
-  const ordered = signatures.toSorted((a, b) => a.event.at.getTime() - b.event.at.getTime())
   const file = {
-    ...{ format: 'bursar-evidence/1', logs: [log], signatures: ordered.map(({ entry }) => entry) },
+    ...{ format: 'bursar-evidence/1', logs: [log], signatures },
     ...{ does_not_prove: [...DOES_NOT_PROVE], seal: '' },
   }
   return sealFile(file, plan.log)
+}
+
+function describeEvents(events: readonly Event[]): {
+  leaves: { content: string; texts: Members }[]
+  signatures: Members[]
+} {
+  const signed = events.flatMap((event) => ('leaf' in event ? [] : [{ event, entry: createEntry(event) }]))
+  const leaves = events.flatMap((event) => {
+    if ('leaf' in event) return [{ content: formatLeaf(event), texts: event.texts }]
+    const entry = signed.find((one) => one.event === event)?.entry
+    return event.hasLeaf && entry !== undefined ? [{ content: formatSignatureLeaf(entry), texts: {} }] : []
+  })
+  const ordered = signed.toSorted((a, b) => a.event.at.getTime() - b.event.at.getTime())
+  return { leaves, signatures: ordered.map(({ entry }) => entry) }
 }
 
 /** Adds leaves of others between these leaves, and returns the member of `logs`. */
@@ -198,13 +206,13 @@ export function createLogEntry(
     ...Array.from({ length: FILLER_LEAVES }, (_, other) => `other ${index} ${other}`),
   ])
   const hashes = contents.map((content) => sha256(Buffer.of(0), Buffer.from(content)))
-  const root = hashTree(hashes)
+  const { root, prove } = createTree(hashes)
   return {
     checkpoint: signNote(`${log.origin}\n${hashes.length}\n${root.toString('base64')}\n`, log),
     key: log.verifierKey,
     leaves: leaves.map(({ content, texts }, index) => {
       const position = index * (FILLER_LEAVES + 1)
-      return { content, texts, position, proof: proveLeaf(position, hashes).map(toBase64Url) }
+      return { content, texts, position, proof: prove(position).map(toBase64Url) }
     }),
   }
 }
@@ -220,24 +228,54 @@ export function encode(file: Json): Uint8Array {
   return new TextEncoder().encode(canonicalJson(file))
 }
 
-/** A file with several lines: what the payments have in common, and then each payment. */
-export function createList(
-  head: { logs: { checkpoint: string; key: string }[] },
-  lines: readonly Json[],
-  { log, leftOut = 0 }: { log: Log; leftOut?: number },
-): string {
-  const first = { format: 'bursar-evidence-list/1', does_not_prove: [...DOES_NOT_PROVE], logs: head.logs }
-  const text = [first, ...lines].map((line) => `${canonicalJson(line)}\n`).join('')
-  const hash = sha256(Buffer.from(text)).toString('base64')
-  const seal = signNote(`bursar-evidence-list/1\n${hash}\n`, log)
-  return `${text}${canonicalJson({ left_out: leftOut, seal })}\n`
+export interface ListSample {
+  readonly plan: Plan
+  /** The lines between the first and the last. */
+  readonly lines: Members[]
+  readonly logs: Members[]
 }
 
-export function hashTree(hashes: readonly Buffer[]): Buffer {
-  const [only] = hashes
-  if (only !== undefined && hashes.length === 1) return only
-  const middle = 2 ** Math.floor(Math.log2(hashes.length - 1))
-  return sha256(Buffer.of(1), hashTree(hashes.slice(0, middle)), hashTree(hashes.slice(middle)))
+/** Returns the evidence of several payments of one grant, and of a withdrawal, as the lines of an export. */
+export function createListLines(payments: number): ListSample {
+  const plan = createPlan('resumed')
+  const withdrawal = { ...createPlan('withdrawal'), log: plan.log }
+  const name = (index: number): string => `pay_${index + 2}`
+  const [decided, ended] = [getLeaf(plan, 'decided'), getLeaf(plan, 'ended')]
+  const authorities = [
+    { id: GRANT, own: plan.events.filter((one) => one !== decided && one !== ended) },
+    { id: PAYMENT, own: withdrawal.events.filter((one) => !('leaf' in one)) },
+  ]
+  const lines = [
+    ...authorities.map(({ id, own }) => ({ id, ...describeEvents(own) })),
+    { id: PAYMENT, ...describeEvents(withdrawal.events.filter((one) => 'leaf' in one)) },
+    ...Array.from({ length: payments }, (_, index) => {
+      const own = [decided, ended].map((one) => ({ ...one, leaf: { ...one.leaf, subject: name(index) } }))
+      return { id: GRANT, ...describeEvents(own) }
+    }),
+  ]
+  const entry = createLogEntry(
+    plan.log,
+    lines.flatMap(({ leaves }) => leaves),
+  )
+  let next = 0
+  const take = (count: number): Members[] => {
+    next += count
+    return entry.leaves.slice(next - count, next).map((leaf) => ({ ...leaf, log: 0 }))
+  }
+  return {
+    plan: { ...plan, owner: plan.owner },
+    logs: [{ checkpoint: entry.checkpoint, key: entry.key }],
+    lines: lines.map(({ id, leaves, signatures }) => ({ authority: id, leaves: take(leaves.length), signatures })),
+  }
+}
+
+/** Makes an export of these lines. */
+export function createList({ plan, lines, logs }: ListSample): string {
+  const first = { format: 'bursar-evidence-list/1', does_not_prove: [...DOES_NOT_PROVE], logs }
+  const text = [first, ...lines].map((line) => `${canonicalJson(line)}\n`).join('')
+  const hash = sha256(Buffer.from(text)).toString('base64')
+  const seal = signNote(`bursar-evidence-list/1\n${hash}\n`, plan.log)
+  return `${text}${canonicalJson({ left_out: 3, seal })}\n`
 }
 
 export function signNote(text: string, { origin, privateKey, verifierKey }: Log): string {
@@ -327,13 +365,26 @@ function formatSignatureLeaf(entry: Members): string {
   })
 }
 
-function proveLeaf(position: number, hashes: readonly Buffer[]): Buffer[] {
-  if (hashes.length === 1) return []
-  const middle = 2 ** Math.floor(Math.log2(hashes.length - 1))
-  const [left, right] = [hashes.slice(0, middle), hashes.slice(middle)]
-  return position < middle
-    ? [...proveLeaf(position, left), hashTree(right)]
-    : [...proveLeaf(position - middle, right), hashTree(left)]
+/** The tree over these hashes (RFC 6962, section 2.1). Remembers its nodes, so that it can prove many leaves. */
+function createTree(hashes: readonly Buffer[]) {
+  const nodes = new Map<string, Buffer>()
+  const middleOf = (start: number, end: number): number => start + 2 ** Math.floor(Math.log2(end - start - 1))
+  const hash = (start: number, end: number): Buffer => {
+    const known = end - start === 1 ? hashes[start] : nodes.get(`${start} ${end}`)
+    if (known !== undefined) return known
+    const middle = middleOf(start, end)
+    const made = sha256(Buffer.of(1), hash(start, middle), hash(middle, end))
+    nodes.set(`${start} ${end}`, made)
+    return made
+  }
+  const prove = (position: number, start: number, end: number): readonly Buffer[] => {
+    if (end - start === 1) return []
+    const middle = middleOf(start, end)
+    return position < middle
+      ? [...prove(position, start, middle), hash(middle, end)]
+      : [...prove(position, middle, end), hash(start, middle)]
+  }
+  return { root: hash(0, hashes.length), prove: (position: number) => prove(position, 0, hashes.length) }
 }
 
 function keyId(origin: string, key: Buffer): Buffer {

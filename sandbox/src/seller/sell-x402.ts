@@ -1,11 +1,13 @@
 import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server'
 import { ExactEvmScheme } from '@x402/evm/exact/server'
 import { paymentMiddleware } from '@x402/express'
+import { createEIP712OfferReceiptIssuer, createOfferReceiptExtension } from '@x402/extensions/offer-receipt'
 import type { RequestHandler, Response } from 'express'
 import type { OfferKind } from './behaviour.ts'
 import { FACILITATOR_MS_MAX, SHORT_FACILITATOR_MS_MAX } from './limits.ts'
 import type { Resource } from './resource.ts'
 import type { SellerChain } from './seller-chain.ts'
+import { shopAccount } from './shop.ts'
 
 type Offer = Readonly<Record<string, unknown>> & { readonly extra?: Readonly<Record<string, unknown>> }
 
@@ -28,6 +30,11 @@ const OTHER_OFFERS: Readonly<Record<Exclude<OfferKind, 'own'>, (own: Offer) => O
   other_domain: (own) => ({ ...own, extra: { ...own.extra, name: 'USDC Coin' } }),
 }
 
+/** Signs offers and receipts, for resources that declare this extension. They are paid to the account that signs. */
+const issuer = createEIP712OfferReceiptIssuer(`did:pkh:eip155:1:${shopAccount.address}`, (typed) =>
+  shopAccount.signTypedData(typed),
+)
+
 /**
  * Returns a handler that asks to be paid with x402 version 2. It uses the unchanged packages of the x402 project.
  */
@@ -40,6 +47,7 @@ export function sellByX402(chain: SellerChain, resource: Resource, facilitatorUr
   }
   const server = new x402ResourceServer(facilitator)
   server.register(chain.network, new ExactEvmScheme())
+  server.registerExtension(createOfferReceiptExtension(issuer))
   const accepts = {
     scheme: 'exact',
     network: chain.network,

@@ -1,12 +1,13 @@
 import { formatUnits, keccak256, stringToHex } from 'viem/utils'
 import { privateKeyToAccount } from 'viem/accounts'
+import { declareOfferReceiptExtension } from '@x402/extensions/offer-receipt'
 import { declarePaymentIdentifierExtension, PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier'
 import { MODES, type Mode } from '../addresses.ts'
 import { BEHAVIOUR_DEFAULT, type Behaviour } from './behaviour.ts'
 import { createResource, type Resource } from './resource.ts'
 
-/** The address that the goods on the price list are paid to. */
-const shopAddress = privateKeyToAccount(keccak256(stringToHex('bursar sandbox seller'))).address
+/** The account that the goods on the price list are paid to. It also signs offers and receipts. */
+export const shopAccount = privateKeyToAccount(keccak256(stringToHex('bursar sandbox seller')))
 
 interface Goods {
   readonly path: string
@@ -37,7 +38,10 @@ const GOODS: readonly Goods[] = [
     description: 'A price for a container from Lisbon to Santos',
     terms: { amount: '50000' },
     make: () => ({ quote_usd: '1840.00', valid_for_days: 7 }),
-    extensions: { [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false) },
+    extensions: {
+      [PAYMENT_IDENTIFIER]: declarePaymentIdentifierExtension(false),
+      ...declareOfferReceiptExtension(),
+    },
   },
   {
     path: '/report',
@@ -64,7 +68,7 @@ export function createGoods(): readonly Resource[] {
   return MODES.flatMap((mode) =>
     GOODS.map(({ path, description, terms, make, extensions = {} }) =>
       createResource(
-        { ...BEHAVIOUR_DEFAULT, ...terms, mode, payTo: shopAddress },
+        { ...BEHAVIOUR_DEFAULT, ...terms, mode, payTo: shopAccount.address },
         { path: prefixOf(mode) + path, description, goods: make, extensions },
       ),
     ),

@@ -2,6 +2,7 @@ import { Gauge, type Registry } from '@prometheus-io/client'
 import type { Context } from '../domain/context.ts'
 import { MODES } from '../values/mode.ts'
 import {
+  countDifferingGrants,
   countPendingDeliveries,
   countPendingPurchases,
   countPendingTransfers,
@@ -78,6 +79,12 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
     labelNames: ['mode'],
     registers,
   })
+  const differing = new Gauge({
+    name: 'bursar_grants_differing_from_enclave',
+    help: `Active grants whose terms in the database differ from those that an owner signed, at most ${ROWS_MAX}`,
+    labelNames: ['mode'],
+    registers,
+  })
   const leaves = new Gauge({
     name: 'bursar_transparency_log_leaves',
     help: 'How many leaves the transparency log has',
@@ -88,7 +95,19 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
     help: 'The age of the oldest change that has no leaf in the transparency log yet; 0 if there is none',
     registers,
   })
-  const gauges = [pending, pendingAge, deliveries, due, overdue, leases, cursors, unexplained, leaves, unlogged]
+  const gauges = [
+    pending,
+    pendingAge,
+    deliveries,
+    due,
+    overdue,
+    leases,
+    cursors,
+    unexplained,
+    differing,
+    leaves,
+    unlogged,
+  ]
   let underWay: Promise<void> | null = null
 
   const read = async (): Promise<void> => {
@@ -98,11 +117,12 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
       { mode, kind: 'transfer', query: countPendingTransfers(mode, ROWS_MAX) },
       { mode, kind: 'purchase', query: countPendingPurchases(mode, ROWS_MAX) },
     ])
-    const [waiting, held, blocks, transfers, log, ...payments] = await ctx.db.readSlow([
+    const [waiting, held, blocks, transfers, altered, log, ...payments] = await ctx.db.readSlow([
       countPendingDeliveries(now, ROWS_MAX),
       listLeases(LEASES_MAX),
       listChainCursors(),
       countUnexplainedTransfers(ROWS_MAX),
+      countDifferingGrants(ROWS_MAX),
       readLogProgress(),
       ...kinds.map(({ query }) => query),
     ])
@@ -122,7 +142,10 @@ export function addBacklogMetrics(registry: Registry, ctx: Pick<Context, 'db' | 
     }
     for (const { name, expiresAt } of held) leases.set({ job_name: name }, expiresAt.getTime() / MS_PER_SECOND)
     for (const { name, mode, block } of blocks) cursors.set({ mode, cursor: name }, block)
-    for (const mode of MODES) unexplained.set({ mode }, transfers.find((one) => one.mode === mode)?.count ?? 0)
+    for (const mode of MODES) {
+      unexplained.set({ mode }, transfers.find((one) => one.mode === mode)?.count ?? 0)
+      differing.set({ mode }, altered.find((one) => one.mode === mode)?.count ?? 0)
+    }
     leaves.set(log.leaves)
     unlogged.set(ageOf(log.oldestQueuedAt))
     up.set(1)

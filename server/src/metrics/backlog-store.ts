@@ -29,7 +29,8 @@ export interface ChainCursor {
   readonly block: number
 }
 
-export interface UnexplainedTransfers {
+/** How many there are of something in a mode. */
+export interface CountOfMode {
   readonly mode: Mode
   readonly count: number
 }
@@ -155,7 +156,7 @@ export function readLogProgress(): Query<LogProgress> {
 }
 
 /** Counts transfers that no payment explains (D96), at most `limit`. Uses the index `unexplained_transfers_by_find`. */
-export function countUnexplainedTransfers(limit: number): Query<UnexplainedTransfers[]> {
+export function countUnexplainedTransfers(limit: number): Query<CountOfMode[]> {
   return {
     name: 'count_unexplained_transfers',
     text: `select mode, count(*) as transfers
@@ -167,6 +168,27 @@ export function countUnexplainedTransfers(limit: number): Query<UnexplainedTrans
     read: all({ mode: narrow<Mode>(tables.unexplained_transfers.mode), transfers: computed.int8 }, (row) => ({
       mode: row.mode,
       count: Number(row.transfers),
+    })),
+  }
+}
+
+/**
+ * Counts active grants whose terms differ from those that an owner signed (D79), at most `limit`. Uses the index
+ * `grants_differing`.
+ */
+export function countDifferingGrants(limit: number): Query<CountOfMode[]> {
+  return {
+    name: 'count_differing_grants',
+    text: `select mode, count(*) as grants
+      from (
+        select mode from grants where status = 'active' and differs_since is not null
+        order by mode, workspace_id, id limit $1
+      ) g
+      group by mode`,
+    values: [limit],
+    read: all({ mode: narrow<Mode>(tables.grants.mode), grants: computed.int8 }, (row) => ({
+      mode: row.mode,
+      count: Number(row.grants),
     })),
   }
 }

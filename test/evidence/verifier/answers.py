@@ -42,7 +42,7 @@ def skip_if(condition, reason):
 
 def answer(payment, owner_keys, rpc):
     """Returns the answers to the three questions, and a reason for each."""
-    signed = read_signed(payment.authority)
+    signed = read_authority(payment)
     needed = [payment.authority]
     is_strange = owner_keys and payment.authority is not None and not are_by_owner(needed, payment, owner_keys)
     answers = {
@@ -68,6 +68,17 @@ def read_signed(signature):
         return None
 
 
+def read_authority(payment):
+    """Returns what the owner signed for this payment, or None if it was something else."""
+    signed = read_signed(payment.authority)
+    if signed is None:
+        return None
+    decided = payment.decided.values
+    if payment.authority.kind == "withdrawal":
+        return signed if signed["reference"] == decided["subject"] else None
+    return signed if signed["grant"] == decided["grant"] else None
+
+
 # Did the owner sign?
 
 
@@ -80,11 +91,9 @@ def did_owner_sign(payment, signed, owner_keys):
         skip_if(payment.resume is None, "the file has no signature that resumed the grant")
         skip_if(payment.resume.leaf is None, "the signature that resumed the grant has no leaf")
     refuse_if(not authority.leaf.place < decided.place, "the signature was logged after the payment")
-    refuse_if(signed is None, "the signed bytes are no such request")
+    refuse_if(signed is None, "the signed bytes are no such request, or for another grant or payment")
     check_place(payment, signed, read_signed(record))
-    if authority.kind == "withdrawal":
-        refuse_if(signed["reference"] != decided.values["subject"], "the signed withdrawal is another payment")
-    else:
+    if authority.kind != "withdrawal":
         check_grant(payment, signed)
     fingerprint = sha256(authority.public_key).hexdigest()
     skip_if(not owner_keys, f"no key of an owner was given; the SHA-256 of the passkey's SPKI is {fingerprint}")
@@ -105,7 +114,6 @@ def check_place(payment, signed, record):
         refuse_if(not is_of_wallet, "the request is of another wallet")
     else:
         refuse_if(signed["id"] not in record["policies"], "the policy is not in the record")
-        refuse_if(signed["grant"] != payment.decided.values["grant"], "the signed rules are of another grant")
 
 
 def check_grant(payment, signed):
@@ -213,7 +221,7 @@ def is_within_limits(payment, signed, is_strange):
     decided = payment.decided.values
     skip_if(payment.authority is None, "the file has no signature of an owner")
     skip_if(is_strange, "the signature is not by an owner")
-    refuse_if(signed is None, "the signed bytes are no such request")
+    refuse_if(signed is None, "the signed bytes are no such request, or for another grant or payment")
     to, amount = decided["to"].lower(), int(decided["amount"])
     if payment.authority.kind == "withdrawal":
         transfer = (decided["wallet"].lower(), to, amount)
@@ -252,8 +260,11 @@ def is_after(text, signed, is_end_allowed):
 def happened_on_chain(payment, signed, is_strange, rpc):
     refuse_if(payment.ended.values["status"] == "failed", "the payment failed")
     skip_if(rpc is None, "no node was given")
-    skip_if(payment.authority is None or signed is None, "nothing signed names the chain and the token")
+    skip_if(payment.authority is None or signed is None, "nothing that was signed for this payment names the chain and the token")
     skip_if(is_strange, "the signature is not by an owner")
+    names = ("tx_hash", "log_index", "block", "block_hash")
+    is_named = all(payment.ended.values[name] is not None for name in names)
+    skip_if(not is_named, "the file does not say which transaction paid")
     answer, reason = check_chain(rpc, payment, signed)
     if answer != YES:
         raise Answer(answer, reason)

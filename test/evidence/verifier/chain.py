@@ -36,7 +36,7 @@ def find_fault(receipt, decided, ended, signed):
     """Returns what in the receipt is not as the payment says, or None."""
     try:
         block = (to_number(receipt["blockNumber"]), receipt["blockHash"].lower())
-        if str(block[0]) != ended["block"] or block[1] != (ended["block_hash"] or "").lower():
+        if str(block[0]) != ended["block"] or block[1] != ended["block_hash"].lower():
             return "the transaction is in another block"
         if to_number(receipt["status"]) != 1:
             return "the transaction failed"

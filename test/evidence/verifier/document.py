@@ -7,7 +7,7 @@ from hashlib import sha256
 import canonical_json
 import p256
 from forms import as_time, base64url, base64url_decode
-from leaves import AUDITED, LeafError, read_leaf
+from leaves import ACTORS, AUDITED, KINDS, LeafError, read_leaf
 from notes import compute_root, read_checkpoint, read_key, read_note
 
 FILE_FORMAT = "bursar-evidence/1"
@@ -26,9 +26,7 @@ SENTENCES = [
     "That the log is the only one. Only whoever has kept another checkpoint of it can find out.",
     "That the enclave accepted and enforced the limits that the owner signed.",
 ]
-KINDS = ["grant", "revocation", "resume", "owners", "withdrawal", "record"]
 MODES = ["test", "live"]
-ACTORS = ["user", "key", "client", "operator"]
 PRESENT_AND_VERIFIED = 0x05
 
 
@@ -103,7 +101,8 @@ def read_file(data, log_keys):
         path = f"logs[{number}]"
         check_members(log, ["checkpoint", "key", "leaves"], path)
         check_log(log, path)
-        check_list(log["leaves"], f"{path}.leaves", 1, LEAVES_MAX)
+        is_last = number == len(value["logs"]) - 1
+        check_list(log["leaves"], f"{path}.leaves", 0 if is_last else 1, LEAVES_MAX)
         check_leaf_forms(log["leaves"], f"{path}.leaves")
         for index, (leaf, earlier) in enumerate(zip(log["leaves"][1:], log["leaves"]), 1):
             is_later = leaf["position"] > earlier["position"]
@@ -198,9 +197,9 @@ def parse(data, path):
 
 def check_members(value, names, path):
     check(isinstance(value, dict), path or "file", "is no object")
+    check(set(value) <= set(names), path or "file", "has another member")
     for name in names:
         check(name in value, f"{path}.{name}" if path else name, "is missing")
-    check(len(value) == len(names), path or "file", "has another member")
 
 
 def check_list(value, path, least, most):

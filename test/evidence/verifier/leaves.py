@@ -16,6 +16,8 @@ AUDITED = {
     "agents.stopped": "suspended",
     "grant.revoked": "revoked",
 }
+KINDS = ["grant", "revocation", "resume", "owners", "withdrawal", "record"]
+ACTORS = ["user", "key", "client", "operator"]
 
 
 class LeafError(Exception):
@@ -31,6 +33,10 @@ def is_text(value):
 
 def is_one(value):
     return value == 1 and not isinstance(value, bool)
+
+
+def is_status(value):
+    return isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 999
 
 
 def is_time(value):
@@ -71,7 +77,7 @@ COMMON = {
 }
 MEMBERS = {
     "audit": {
-        "actor_kind": is_text,
+        "actor_kind": word(*ACTORS),
         "actor": or_null(is_text),
         "action": is_text,
         "object": or_null(is_text),
@@ -103,8 +109,18 @@ MEMBERS = {
         "block": or_null(is_digits),
         "block_hash": or_null(is_chain_hash),
     },
+    "purchase.answered": {
+        "status": is_status,
+        "delivery": word("delivered", "failed"),
+        "protocol": word("x402_v2", "x402_v1", "mpp"),
+        "method": is_text,
+        "resource_url_hash": is_sha256,
+        "response_sha256": or_null(is_sha256),
+        "offer_hash": or_null(is_sha256),
+        "receipt_hash": or_null(is_sha256),
+    },
     "signature": {
-        "kind": is_text,
+        "kind": word(*KINDS),
         "object": is_text,
         "credential": is_text,
         "signature_sha256": is_sha256,

@@ -109,3 +109,6 @@ export const GRANT_RECIPIENTS_MAX = 100
 /** For a grant that allows purchases: half as many, because its signature contains each recipient twice. */
 export const PURCHASE_RECIPIENTS_MAX = 50
 export const CONTRACTS_MAX = 10
+
+/** How often an active grant is compared with the record of the enclave. */
+export const COMPARISON_INTERVAL_MS = 24 * 60 * 60 * 1_000

@@ -7,7 +7,13 @@ import { idBoundary } from '../../values/ids.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { SlotKey } from '../wallets/sealed-slots-store.ts'
-import type { Grant, GrantChange, GrantPolicy, StoredSigningRequest } from './grant.ts'
+import {
+  COMPARISON_INTERVAL_MS,
+  type Grant,
+  type GrantChange,
+  type GrantPolicy,
+  type StoredSigningRequest,
+} from './grant.ts'
 
 const { agents, grants } = tables
 
@@ -208,7 +214,7 @@ export function markActive(
   return {
     name: 'mark_grant_active',
     text: `update grants g set status = 'active', activated_at = $3, activated_by = $4, signing_request = null,
-        (suspended_at, stop_id) = (
+        compare_at = $7, (suspended_at, stop_id) = (
           select at, stop from (
             select old.suspended_at as at, old.stop_id as stop from grants old
             where old.workspace_id = g.workspace_id and old.id = g.replaces and old.suspended_at >= $5
@@ -216,7 +222,11 @@ export function markActive(
             select s.created_at, s.id from stops s where ${stopsConcern('g')} and s.id >= $6
           ) known order by at limit 1)
       where workspace_id = $1 and id = $2 and status = 'pending' returning ${GRANT_COLUMNS}`,
-    values: [workspaceId, id, now, activatedBy, signedSince, idBoundary('stop', signedSince)],
+    values: [
+      ...[workspaceId, id, now, activatedBy, signedSince, idBoundary('stop', signedSince)],
+      // The caller has read the enclave's record.
+      new Date(now.getTime() + COMPARISON_INTERVAL_MS),
+    ],
     read: firstOrNull(GRANT_ROW, toGrant),
   }
 }

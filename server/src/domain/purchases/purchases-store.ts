@@ -2,6 +2,8 @@ import { listOf, pick, type RowOf } from '../../db/column.ts'
 import { all, changed, countChanged, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import { giveBackText } from '../stored-bytes/stored-bytes-store.ts'
+import type { FirstAnswer } from '../transparency-log/leaf.ts'
+import { queueText } from '../transparency-log/transparency-log-store.ts'
 import type { GoodsDelivery, Purchase } from './purchase.ts'
 
 const { purchases } = tables
@@ -155,6 +157,8 @@ export interface StoredAnswer {
   readonly status: number | null
   readonly sealed: Buffer
   readonly now: Date
+  /** What the transparency log says about the response, if it is the first one that arrived completely. */
+  readonly firstAnswer: FirstAnswer
 }
 
 /** Orders answers by what they bring: a part of a failure, a failure, a part of the goods, all of the goods. */
@@ -170,30 +174,36 @@ function rankOf(delivery: string, status: string): string {
  *
  * What the response does not need of the room that is reserved for it is given back in the same statement. After a part
  * of a response, all of the room stays reserved, because the rest may still come. The response is stored even if no room
- * is reserved for it. Uses primary keys.
+ * is reserved for it.
+ *
+ * The first response that arrived completely is queued for the transparency log (D80). Uses primary keys.
  */
 export function storeAnswer(
   { workspaceId, paymentId }: PurchasePlace,
-  { delivery, status, sealed, now }: StoredAnswer,
+  { delivery, status, sealed, now, firstAnswer }: StoredAnswer,
 ): Query<boolean> {
+  const answered = 'select workspace_id as log_id, payment_id as subject, responded_at as at from stored where is_first'
   return {
     name: 'store_purchase_answer',
     text: `with held as (
-        select kept_bytes + reserved_bytes as bytes from purchases where workspace_id = $1 and payment_id = $2
-        for no key update
+        select kept_bytes + reserved_bytes as bytes,
+          $3 <> 'unknown' and (responded_at is null or delivery = 'unknown') as is_first
+        from purchases where workspace_id = $1 and payment_id = $2 for no key update
       ), stored as (
         update purchases set delivery = $3, response_status = $4, response_sealed = $5, responded_at = $6,
           kept_bytes = least(octet_length($5::bytea), held.bytes),
+          first_answer = case when held.is_first then $7::json else first_answer end,
           reserved_bytes = case when $3 = 'unknown' then greatest(held.bytes - octet_length($5::bytea), 0) else 0 end
         from held
         where workspace_id = $1 and payment_id = $2
           and (responded_at is null or ${rankOf('$3', '$4')} > ${rankOf('delivery', 'response_status')}
             or ($3 = 'unknown' and ${rankOf('$3', '$4')} = ${rankOf('delivery', 'response_status')}
               and octet_length($5::bytea) > octet_length(response_sealed)))
-        returning workspace_id, mode, held.bytes - kept_bytes - reserved_bytes as bytes
-      ), ${giveBackText('answers', 'stored')}
+        returning workspace_id, payment_id, responded_at, is_first, mode, held.bytes - kept_bytes - reserved_bytes as bytes
+      ), queued as (${queueText('purchase.answered', `(${answered}) answered`)}),
+      ${giveBackText('answers', 'stored')}
       select from stored`,
-    values: [workspaceId, paymentId, delivery, status, sealed, now],
+    values: [workspaceId, paymentId, delivery, status, sealed, now, JSON.stringify(firstAnswer)],
     read: changed,
   }
 }

@@ -5,6 +5,8 @@ import { fetchResource } from '../../lib/outbound/fetch-resource.ts'
 import { isRejectedValue } from '../../db/errors.ts'
 import type { Context } from '../context.ts'
 import { nameInLog, type Payment, type PurchasePayment } from '../payments/payment.ts'
+import type { FirstAnswer } from '../transparency-log/leaf.ts'
+import { readFirstAnswer } from './read-first-answer.ts'
 import { deliveryOf, toKeptAnswer } from './keep-answer.ts'
 import type { AgentRequest } from './purchase-request.ts'
 import type { GoodsDelivery } from './purchase.ts'
@@ -110,7 +112,8 @@ export async function sendPaidRequest(
         answer,
         respondedAt: ctx.clock.now(),
       }
-      const kept = await keep(ctx, payment, arrived)
+      const response = { ...arrived, status, headers, body: responseBody, isTruncated }
+      const kept = await keep(ctx, payment, arrived, () => readFirstAnswer(ctx, { payment, order, response }))
       // If nothing can be stored, the goods may not come again, so the agent gets what has arrived.
       if (kept === null) return arrived.delivery === 'delivered' || best.answer === null ? arrived : best
       best = kept
@@ -133,11 +136,17 @@ function readDelivered({ sealer }: Pick<Context, 'sealer'>, purchase: SealedPurc
  * fails: nothing that it does may keep an answer from the agent. If the database does not accept the seller's status,
  * stores the answer without it, because the sealed answer contains it too.
  */
-async function keep(ctx: Context, payment: Payment, arrived: Arrived): Promise<Delivered | null> {
+async function keep(
+  ctx: Context,
+  payment: Payment,
+  arrived: Arrived,
+  read: () => FirstAnswer,
+): Promise<Delivered | null> {
   const place = placeOf(payment)
   const { delivery, answer, respondedAt: now } = arrived
   try {
-    const stored = { delivery, status: answer.status, sealed: sealAnswer(ctx.sealer, place, answer), now }
+    const sealed = sealAnswer(ctx.sealer, place, answer)
+    const stored = { delivery, status: answer.status, sealed, now, firstAnswer: read() }
     const store = async (status: number | null): Promise<boolean> =>
       await ctx.db.write(storeAnswer(place, { ...stored, status }), { isOutcome: true })
     const isStored = await store(answer.status).catch(async (error: unknown) => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { ServerKey } from '../../db/server-key.ts'
 import type { Context } from '../context.ts'
 import {
+  formatAnswerLeaf,
   formatEntryLeaf,
   formatPaymentLeaf,
   formatSignatureLeaf,
@@ -10,6 +11,7 @@ import {
   type LeafType,
   type LoggedEntry,
   type LoggedPayment,
+  type LoggedPurchase,
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
@@ -20,6 +22,7 @@ import {
   deleteQueuedChanges,
   findLoggedEntries,
   findLoggedPayments,
+  findLoggedPurchases,
   findLoggedSignatures,
   findTiles,
   hasQueuedChange,
@@ -63,14 +66,15 @@ export async function appendLeaves(
       return 0
     }
     const ofType = (...types: LeafType[]) => changes.filter(({ type }) => types.includes(type))
-    const [entries, payments, signatures, lastTiles] = await transaction.batch([
+    const [entries, payments, signatures, purchases, lastTiles] = await transaction.batch([
       findLoggedEntries(ofType('audit')),
       findLoggedPayments(ofType('payment.decided', 'payment.ended')),
       findLoggedSignatures(ofType('signature')),
+      findLoggedPurchases(ofType('purchase.answered')),
       findTiles(lastTilesOf(head.size)),
     ])
     const leaves = changes.map((change, index) => {
-      const content = formatChange(ctx, change, { entries, payments, signatures })
+      const content = formatChange(ctx, change, { entries, payments, signatures, purchases })
       return { position: head.size + index, change, content }
     })
     const size = head.size + leaves.length
@@ -98,6 +102,7 @@ interface FoundRows {
   readonly entries: ReadonlyMap<string, LoggedEntry>
   readonly payments: ReadonlyMap<string, LoggedPayment>
   readonly signatures: ReadonlyMap<string, LoggedSignature>
+  readonly purchases: ReadonlyMap<string, LoggedPurchase>
 }
 
 /**
@@ -128,7 +133,9 @@ function formatFound(change: QueuedChange, found: FoundRows, salt: Buffer): stri
       const signature = found.signatures.get(keyOf(change))
       return signature === undefined ? null : formatSignatureLeaf(change, signature, salt)
     }
-    case 'purchase.answered':
-      return null
+    case 'purchase.answered': {
+      const purchase = found.purchases.get(keyOf(change))
+      return purchase === undefined ? null : formatAnswerLeaf(change, purchase, salt)
+    }
   }
 }

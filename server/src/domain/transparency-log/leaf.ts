@@ -73,6 +73,30 @@ export interface LoggedSignature {
   readonly entrySha256: Buffer
 }
 
+/**
+ * The first response of a seller that arrived completely, as `purchases.first_answer` contains it. A later response may
+ * replace it for the agent.
+ */
+export interface FirstAnswer {
+  readonly at: string
+  readonly status: number
+  readonly delivery: string
+  /** The SHA-256 of the body, in base64url. Null if there was none, or if it was longer than what is kept. */
+  readonly response_sha256: string | null
+  /** What the seller has signed, as it wrote it. Null if it signed nothing, or if that was too large. */
+  readonly offer: string | null
+  readonly receipt: string | null
+}
+
+/** A purchase to which the seller has responded, as leaves contain it. */
+export interface LoggedPurchase {
+  readonly mode: string
+  readonly protocol: string
+  readonly method: string
+  readonly resourceUrl: string
+  readonly firstAnswer: FirstAnswer
+}
+
 /** What names the row of a signature within its workspace. */
 export interface SignatureKey {
   readonly credentialId: string
@@ -110,6 +134,23 @@ export function formatSignatureLeaf(change: QueuedChange, signature: LoggedSigna
     object: signature.object,
     credential: signature.credentialId,
     signature_sha256: signature.entrySha256.toString('base64url'),
+  })
+}
+
+/** Returns the leaf of a seller's response, in canonical JSON. */
+export function formatAnswerLeaf(change: QueuedChange, purchase: LoggedPurchase, salt: Buffer): string {
+  const { at, status, delivery, response_sha256: responseSha256, offer, receipt } = purchase.firstAnswer
+  return formatLeaf(change, salt, {
+    at,
+    mode: purchase.mode,
+    status,
+    delivery,
+    protocol: purchase.protocol,
+    method: purchase.method,
+    resource_url_hash: hashText(salt, 'resource_url', purchase.resourceUrl),
+    response_sha256: responseSha256,
+    offer_hash: hashText(salt, 'offer', offer),
+    receipt_hash: hashText(salt, 'receipt', receipt),
   })
 }
 

@@ -4,9 +4,11 @@ import { tables } from '../../db/tables.ts'
 import {
   formatSignatureSubject,
   parseSignatureSubject,
+  type FirstAnswer,
   type LeafType,
   type LoggedEntry,
   type LoggedPayment,
+  type LoggedPurchase,
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
@@ -16,6 +18,7 @@ const {
   audit_entries: entries,
   payments,
   owner_signatures: signatures,
+  purchases,
   log_queue: queue,
   log_head: head,
   log_leaves: storedLeaves,
@@ -189,6 +192,31 @@ function toSignature(row: RowOf<typeof SIGNATURE_ROW>): LoggedSignature {
     receivedAt: row.received_at,
     entrySha256: row.entry_sha256,
   }
+}
+
+const PURCHASE_ROW = {
+  ...pick(purchases, 'workspace_id', 'payment_id', 'mode', 'protocol', 'method', 'resource_url'),
+  first_answer: required(narrow<FirstAnswer>(purchases.first_answer)),
+}
+
+/** Finds the purchases of changes, by their keys, as `findLoggedEntries` finds audit entries. Uses the primary key. */
+export function findLoggedPurchases(changes: readonly QueuedChange[]): Query<ReadonlyMap<string, LoggedPurchase>> {
+  return {
+    name: 'find_logged_purchases',
+    text: `select ${listOf(PURCHASE_ROW)}
+      from unnest($1::text[], $2::text[]) as r (of_workspace, of_id)
+      cross join lateral (select ${listOf(PURCHASE_ROW)} from purchases
+        where workspace_id = of_workspace and payment_id = of_id and first_answer is not null offset 0) p`,
+    values: [changes.map(({ logId }) => logId), changes.map(({ subject }) => subject)],
+    read: rowsOf(PURCHASE_ROW, (rows) => {
+      return new Map(rows.map((row) => [keyOf({ logId: row.workspace_id, subject: row.payment_id }), toPurchase(row)]))
+    }),
+  }
+}
+
+function toPurchase(row: RowOf<typeof PURCHASE_ROW>): LoggedPurchase {
+  const { mode, protocol, method, resource_url: resourceUrl, first_answer: firstAnswer } = row
+  return { mode, protocol, method, resourceUrl, firstAnswer }
 }
 
 /** A leaf with its place in the tree. */
