@@ -30,6 +30,7 @@ import { microUsdc } from '../../server/src/values/money.ts'
 import { parseOwnerKey } from '../../signer/src/evidence/owner-keys.ts'
 import { verifyEvidenceList } from '../../signer/src/evidence/verify-evidence-list.ts'
 import { verifyEvidence } from '../../signer/src/evidence/verify-evidence.ts'
+import { openEvidence } from '../support/context/evidence-file.ts'
 import { makeTerms, openActive, openNext, openOwned, signChange, type Owned } from '../support/context/grant-fixture.ts'
 import { later } from '../support/context/moved-clock.ts'
 import { changeOwners } from '../support/context/owner-fixture.ts'
@@ -86,6 +87,8 @@ describe('the evidence of payments in the sandbox', () => {
     assert.equal(grant.status, 'active')
     const text = await read(owned, bought.body.payment)
     await proves(text, owned)
+    const answered = openEvidence(text).logs[0]?.leaves.find(({ content }) => content.includes('"purchase.answered"'))
+    assert.deepEqual(answered?.texts, { offer: null, receipt: null, resource_url: url })
     reportSize('a purchase', text)
   })
 
