@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { openLogReader } from '../../cli/src/read-log.ts'
+import { openLogReader } from '../../signer/program/read-log.ts'
 import { readConfig } from '../../server/src/config.ts'
 import { growTiles, readTiles } from '../../server/src/domain/transparency-log/tile.ts'
 import { hashLeaf, rootOf } from '../../server/src/domain/transparency-log/merkle-tree.ts'
