@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openLogReader } from '../../signer/program/read-log.ts'
 import { readConfig } from '../../server/src/config.ts'
@@ -86,6 +88,12 @@ describe('the transparency log of a service, as somebody sees it who has kept ch
     const result = await check(kept.late)
     assert.ok(result.outcome === 'restored')
     assert.deepEqual([result.lostSize, result.commonSize], [sizeOf(kept.late), sizeOf(kept.early)])
+    const told = await verify(kept.late)
+    assert.equal(told.exitCode, 0, told.output)
+    assert.deepEqual(JSON.parse(told.output).log, {
+      ...{ outcome: 'restored', old_size: result.old.size, size: result.other.size, restored_at: result.at },
+      ...{ lost_size: result.lostSize, common_size: result.commonSize },
+    })
     const { restored, origin, checkpoint_url: url } = await readDocument()
     assert.deepEqual(
       restored.map(({ position }) => position),
@@ -123,7 +131,9 @@ describe('the transparency log of a service, as somebody sees it who has kept ch
     assert.match(command.output, /the transparency log was rewritten/)
     const another = await fixture.sandbox.addServer({ port: await findFreePort(), env: { LOG_CHECKPOINT_FILE: '' } })
     try {
-      await assert.rejects(check(since, another.baseUrl), /it was rewritten/)
+      const told = await verify(since, another.baseUrl)
+      assert.equal(told.exitCode, 1)
+      assert.match(told.output, /"part": ?"log".*it was rewritten/s)
       await assert.rejects(check(kept.early, another.baseUrl), /it was rewritten/)
     } finally {
       await another.stop()
@@ -157,6 +167,17 @@ describe('the transparency log of a service, as somebody sees it who has kept ch
 
   function check(since: string, baseUrl = fixture.baseUrl): Promise<SinceResult> {
     return checkSince({ since, checkpoint: null, logKey, read: openLogReader(baseUrl) })
+  }
+
+  /** Runs the command line, as somebody does who has kept a checkpoint in a file. */
+  async function verify(
+    since: string,
+    baseUrl = fixture.baseUrl,
+  ): Promise<{ exitCode: number | null; output: string }> {
+    const file = join(fixture.dataDir, 'kept-checkpoint')
+    await writeFile(file, since)
+    const args = ['verify', '--since', file, '--log-key', logKey, '--log-url', baseUrl, '--json']
+    return await runProgram('cli/bin/bursar.js', { args, env: {} })
   }
 
   async function readDocument() {
