@@ -19,8 +19,9 @@ describe('bursar verify --since', () => {
     folder = await mkdtemp(join(tmpdir(), 'bursar-since-'))
     file = join(folder, 'checkpoint')
     await writeFile(file, signer.sign(formatCheckpoint({ origin: ORIGIN, size: 1, root: Buffer.alloc(32) })))
-    server = await startFakeServer((_request, _body, response) => {
-      response.writeHead(answer.status, answer.headers).end(answer.body)
+    server = await startFakeServer((request, _body, response) => {
+      const { status, headers, body } = request.url === '/elsewhere' ? { status: 200, headers: {}, body: '{}' } : answer
+      response.writeHead(status, headers).end(body)
     })
   })
   after(async () => {
@@ -41,7 +42,7 @@ describe('bursar verify --since', () => {
   test('says that the log could not be read, if it is not there, leads elsewhere, or is too long', async () => {
     const answers: [typeof answer, RegExp][] = [
       [{ status: 404, body: '' }, /the log responded with 404/],
-      [{ status: 302, headers: { location: server.url }, body: '' }, /fetch failed/],
+      [{ status: 302, headers: { location: `${server.url}/elsewhere` }, body: '' }, /fetch failed/],
       [{ status: 200, body: 'x'.repeat(256 * 1_024 + 1) }, /has more than 262144 bytes/],
     ]
     for (const [each, reason] of answers) {

@@ -214,6 +214,9 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
       [restore(old, 20, { size: 21 }), /it was rewritten/],
     ]
     for (const [log, reason] of refused) await refuse(check(old.sign(30), log), reason)
+    // It says that 20 leaves are the same, and changed one of them.
+    const changed = restore(new Log(FIRST, old.leaves.with(3, 'other')), 20)
+    await refuse(check(old.sign(18), changed), /it was rewritten/)
     const silent = new Log(SECOND, [...old.leaves.slice(0, 20), ...makeLeaves(20, 'later')])
     const [claimed] = restore(old, 20).document.restored
     const claims = { ...silent.document, restored: [claimed] }

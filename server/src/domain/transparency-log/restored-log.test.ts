@@ -113,9 +113,12 @@ describe('a log whose newest checkpoint is kept in a file', () => {
   })
 
   test('starts after its key was lost, but not if the database was restored as well', async () => {
+    const older = await readFile(file, 'utf8')
     await grow(2)
     const kept = await readFile(file, 'utf8')
     await readRows(ctx.db, `delete from server_keys where name = 'transparency_log'`)
+    await requireKeptCheckpoint(start())
+    await writeFile(file, older)
     await requireKeptCheckpoint(start())
     await replaceLog(ctx.db)
     await writeFile(file, kept)
