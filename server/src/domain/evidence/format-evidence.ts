@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { formatSignatureEntry, type SignatureEntry } from '../owner-signatures/evidence-entry.ts'
-import type { LeafWithTexts } from './read-evidence.ts'
+import type { LeafWithTexts } from './find-evidence.ts'
 import type { LoggedLeaf, OpenLogs } from './open-logs.ts'
 import type { SignatureWithLeaf } from './select-signatures.ts'
 

@@ -3,7 +3,7 @@ import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
-import { readEvidence, type Collected, type NotReady, type Unavailable } from './read-evidence.ts'
+import { findEvidence, type Collected, type NotReady, type Unavailable } from './find-evidence.ts'
 import { DOES_NOT_PROVE, EVIDENCE_FORMAT } from './evidence-format.ts'
 import { formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
 import { compareLeaves, openLogs, proveLeaves, type OpenLogs } from './open-logs.ts'
@@ -42,7 +42,7 @@ export async function getEvidence(
   if (boundAgentId !== null && payment.agentId === null) throw paymentNotFound()
   if (boundAgentId !== null && payment.agentId !== boundAgentId) throw ofAnotherAgent()
   const logs = await openLogs(ctx, workspaceId)
-  const [collected] = logs === null ? [] : await readEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
+  const [collected] = logs === null ? [] : await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
   return await formatFile(ctx, logs, { workspaceId, collected })

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts'
 import { DOES_NOT_PROVE, EVIDENCE_LIST_FORMAT } from './evidence-format.ts'
 import { formatLeaf, formatSeal, formatSignature } from './format-evidence.ts'
 import { compareLeaves, openLogs, proveLeaves, type LoggedLeaf, type OpenLogs } from './open-logs.ts'
-import { readEvidence, type Collected, type LeafWithTexts, type ProvenPayment } from './read-evidence.ts'
+import { findEvidence, type Collected, type LeafWithTexts, type ProvenPayment } from './find-evidence.ts'
 
 /** So many payments are proved at once. Their leaves, signatures and tiles are in memory. */
 const BATCH_PAYMENTS = 100
@@ -45,7 +45,7 @@ export async function listEvidence(
 
   const readLines = async (): Promise<string> => {
     const batch = waiting.splice(0, BATCH_PAYMENTS)
-    const found = await readEvidence(ctx, open, { ...place, payments: batch })
+    const found = await findEvidence(ctx, open, { ...place, payments: batch })
     const collected = found.filter((one) => one.kind === 'collected')
     leftOut += found.length - collected.length
     return toLines(await formatLines(ctx, open, { workspaceId: place.workspaceId, collected, authorities }))

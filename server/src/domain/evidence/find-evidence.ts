@@ -15,8 +15,10 @@ import type { LeafKey } from '../transparency-log/transparency-log-store.ts'
 import { LEAVES_MAX, SIGNATURES_MAX } from './evidence-format.ts'
 import {
   findOldestQueued,
+  listAnswered,
   listGrantEntries,
   listStopEntries,
+  type AnsweredPurchase,
   type EntryLookup,
   type GrantEntry,
   type StopLookup,
@@ -89,7 +91,7 @@ const CLOCKS_APART_MS = 60_000
  * Collects the leaves and the signatures that prove who allowed these payments of one workspace and mode. The number of
  * statements does not depend on the number of payments. Returns the results in the order of the payments.
  */
-export async function readEvidence(
+export async function findEvidence(
   ctx: Pick<Context, 'db'>,
   logs: OpenLogs,
   {
@@ -101,12 +103,14 @@ export async function readEvidence(
   const place = { workspaceId, mode }
   const subjects = new Set(payments.flatMap(({ id, grantId, walletAddress }) => [grantId ?? id, walletAddress]))
   // What waits for its leaf is read before the leaves, so that no leaf is made in between unseen.
-  const [oldestQueued, ofGrants, ofStops, signatures] = await ctx.db.readSlow(
+  const purchases = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
+  const [oldestQueued, ofGrants, ofStops, signatures, answered] = await ctx.db.readSlow(
     [
       findOldestQueued(),
       listGrantEntries(workspaceId, payments.flatMap(toEntryLookups), SUSPENSIONS_MAX),
       listStopEntries(place, payments.flatMap(toStopLookups), SUSPENSIONS_MAX),
       listSignaturesOf(place, [...subjects], SIGNATURES_OF_SUBJECT_MAX),
+      listAnswered(workspaceId, purchases),
     ],
     workspaceId,
   )
@@ -121,7 +125,7 @@ export async function readEvidence(
   })
   const resumptions = await findResumptions(ctx, logs, { ...place, payments, entries })
   const logged = [...signatures.map((signature) => toLogged(signature, found)), ...resumptions]
-  const given = { mode, openedAt: logs.openedAt, oldestQueued, entries, found, signatures: logged }
+  const given = { mode, openedAt: logs.openedAt, oldestQueued, entries, answered, found, signatures: logged }
   return payments.map((payment) => collectOf(payment, given))
 }
 
@@ -130,6 +134,7 @@ interface Given {
   readonly openedAt: Date
   readonly oldestQueued: Date | null
   readonly entries: readonly GrantEntry[]
+  readonly answered: readonly AnsweredPurchase[]
   readonly found: LeafIndex
   readonly signatures: readonly SignatureWithLeaf[]
 }
@@ -162,24 +167,31 @@ function collectOf(payment: ProvenPayment, given: Given): Collected | NotReady |
 /** Finds the leaves about the payment itself, the decision first. */
 function findOwnLeaves(
   payment: ProvenPayment,
-  { found, oldestQueued }: Given,
+  { found, answered, openedAt, oldestQueued }: Given,
 ): readonly [LeafWithTexts, ...LeafWithTexts[]] | NotReady | Unavailable {
   const { id, status, createdAt, settledAt, memo, idempotencyKey } = payment
   if (status === 'pending' || settledAt === null) return { kind: 'not_ready', reason: 'payment_pending', retryAt: null }
-  const changes = [
-    { type: 'payment.decided', at: createdAt, texts: { memo, idempotency_key: idempotencyKey } },
-    { type: 'payment.ended', at: settledAt, texts: {} },
-  ] as const
-  const leaves: LeafWithTexts[] = []
-  for (const { type, at, texts } of changes) {
-    const leaf = found.find(type, id)
-    if (leaf === null) return isQueued(at, oldestQueued) ? BEHIND : { kind: 'unavailable', reason: 'not_logged' }
-    if (typeOf(leaf) !== type) return { kind: 'unavailable', reason: 'not_logged' }
-    leaves.push({ ...leaf, texts })
+  const decided = found.find('payment.decided', id)
+  const ended = found.find('payment.ended', id)
+  const isWaiting =
+    (decided === null && isQueued(createdAt, oldestQueued)) || (ended === null && isQueued(settledAt, oldestQueued))
+  if (isWaiting) return BEHIND
+  const isLogged = decided !== null && typeOf(decided) === 'payment.decided'
+  if (!isLogged || ended === null || typeOf(ended) !== 'payment.ended') {
+    return { kind: 'unavailable', reason: 'not_logged' }
   }
-  const [decided, ...others] = leaves
-  if (decided === undefined) throw new Error('a payment has no change')
-  return [decided, ...others]
+  const own = [
+    { ...decided, texts: { memo, idempotency_key: idempotencyKey } },
+    { ...ended, texts: {} },
+  ] as const
+  const answer = answered.find(({ paymentId }) => paymentId === id)
+  const leaf = found.find('purchase.answered', id)
+  if (answer === undefined || (leaf !== null && typeOf(leaf) !== 'purchase.answered')) return own
+  const answeredAt = new Date(answer.firstAnswer.at)
+  // The seller may have responded after the logs were opened, or to a process that kept no leaf of it.
+  if (leaf === null) return answeredAt <= openedAt && isQueued(answeredAt, oldestQueued) ? BEHIND : own
+  const { offer, receipt } = answer.firstAnswer
+  return [...own, { ...leaf, texts: { resource_url: answer.resourceUrl, offer, receipt } }]
 }
 
 const BEHIND: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
