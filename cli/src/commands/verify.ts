@@ -1,6 +1,16 @@
 import type { Command } from 'commander'
 import { openChainNode } from '../../../signer/program/chain-node.ts'
-import { ArgumentError, readEvidence, readLogKey, readOwnerKey } from '../../../signer/program/read-arguments.ts'
+import {
+  ArgumentError,
+  readEvidence,
+  readLogKey,
+  readOwnerKey,
+  readText,
+} from '../../../signer/program/read-arguments.ts'
+import { checkLog } from '../../../signer/program/read-log.ts'
+import type { SinceResult } from '../../../signer/src/evidence/consistency.ts'
+import { EvidenceError } from '../../../signer/src/evidence/evidence-error.ts'
+import { parseFile } from '../../../signer/src/evidence/file.ts'
 import {
   describeResult,
   describeResults,
@@ -9,6 +19,7 @@ import {
   formatResults,
   hasNo,
 } from '../../../signer/src/evidence/format-result.ts'
+import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
 import type { InvalidResult, Trust, ValidResult } from '../../../signer/src/evidence/judge-payment.ts'
 import { verifyEvidence } from '../../../signer/src/evidence/verify-evidence.ts'
 import {
@@ -26,14 +37,16 @@ interface VerifyOptions {
   readonly ownerKey: readonly string[]
   readonly logKey: readonly string[]
   readonly rpc?: string
+  readonly since?: string
+  readonly logUrl?: string
 }
 
 export function addVerifyCommand(program: Command, run: Run): Command {
   const command = program
-    .command('verify <file>')
+    .command('verify [file]')
     .summary('Verifies the evidence of payments, without the service.')
     .description(
-      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc. <file> is - for the standard input.',
+      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. With --since, whether the log still contains what a checkpoint covers that you have kept; then <file> may be left out. Needs no sign-in, and sends nothing anywhere without --rpc and --since. <file> is - for the standard input.',
     )
     .option(
       '--owner-key <key>',
@@ -43,7 +56,9 @@ export function addVerifyCommand(program: Command, run: Run): Command {
     )
     .option('--log-key <key>', 'The verifier key of the log, or a file with it. Repeatable.', collect, [])
     .option('--rpc <url>', 'Asks this node of the chain whether the payment happened.')
-    .action(async (file: string, options: VerifyOptions, self: Command) => {
+    .option('--since <file>', 'A checkpoint of the log that you have kept. Compares the log of today with it.')
+    .option('--log-url <url>', 'Where the log is, if not on the host that the checkpoint names.')
+    .action(async (file: string | undefined, options: VerifyOptions, self: Command) => {
       await run(self, async (cli) => await verify(cli, file, options))
     })
   return addExamples(command, [
@@ -52,31 +67,71 @@ export function addVerifyCommand(program: Command, run: Run): Command {
       command: 'bursar verify evidence.ndjson --owner-key owner.pem --log-key log.txt --rpc https://mainnet.base.org',
       effect: 'all payments of an export, also on the chain',
     },
+    {
+      command: 'bursar verify --since checkpoint.txt --log-key log.txt',
+      effect: 'whether the log was rewritten since',
+    },
   ])
 }
 
-/** Returns the exit code 0 only if the evidence is valid and none of the answers is no. */
-async function verify(cli: Cli, file: string, options: VerifyOptions): Promise<ExitCode> {
+/** Returns the exit code 0 only if the evidence is valid, none of the answers is no, and the log was not rewritten. */
+async function verify(cli: Cli, file: string | undefined, options: VerifyOptions): Promise<ExitCode> {
+  if (file === undefined) {
+    const log = await readSince(options, null)
+    if (log === null) throw usageError('Name a file with evidence, or a checkpoint with --since.')
+    cli.output.answer({
+      body: { valid: true, log: describeSince(log) },
+      next: null,
+      human: () => toBlock(formatSince(log)),
+    })
+    return EXIT.ok
+  }
   const { trust, content } = await readInput(file, options)
   const results: ValidResult[] = []
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
+    const log = await readSince(options, whole.logs.at(-1)?.checkpoint ?? null)
     cli.output.answer({
-      body: { valid: true, ...describeResults(results, whole) },
+      body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResults(results, whole)),
+      human: () => toBlock([...formatResults(results, whole), ...formatLog(log)]),
     })
   } else {
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
+    const log = await readSince(options, parseFile(content).file.logs.at(-1)?.checkpoint ?? null)
     cli.output.answer({
-      body: { valid: true, ...describeResult(result) },
+      body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResult(result)),
+      human: () => toBlock([...formatResult(result), ...formatLog(log)]),
     })
   }
   return results.some(hasNo) ? EXIT.failure : EXIT.ok
+}
+
+const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: describeSince(log) })
+const formatLog = (log: SinceResult | null) => (log === null ? [] : formatSince(log))
+
+/** Compares the kept checkpoint with the log of today, and with the checkpoint of the evidence. Null without `--since`. */
+async function readSince(
+  { since, logKey, logUrl }: VerifyOptions,
+  checkpoint: string | null,
+): Promise<SinceResult | null> {
+  if (since === undefined) return null
+  const [key, ...others] = logKey
+  if (key === undefined || others.length > 0) throw usageError('--since needs one --log-key.')
+  try {
+    const given = { since: await readText(since), logKey: await readLogKey(key), logUrl: logUrl ?? null }
+    return await checkLog({ ...given, checkpoint })
+  } catch (error) {
+    if (error instanceof ArgumentError) throw usageError(error.message)
+    if (error instanceof EvidenceError) throw notValid({ kind: 'invalid', part: error.part, reason: error.reason })
+    throw new CliError(`The log could not be read: ${error instanceof Error ? error.message : String(error)}`, {
+      exitCode: EXIT.failure,
+      code: 'log_unreadable',
+    })
+  }
 }
 
 async function readInput(
