@@ -469,7 +469,10 @@ export interface components {
          * @description A file that proves who allowed a payment. Keep the bytes of the response: its members are in the order of canonical JSON, and a verifier accepts no other form.
          */
         Evidence: {
-            /** @enum {string} */
+            /**
+             * @description The format of the file.
+             * @enum {string}
+             */
             format: "bursar-evidence/1";
             /** @description The parts of the transparency log that concern the payment. */
             logs: {

@@ -135,6 +135,7 @@ function serve(api: FakeApi): void {
   const bodies: Readonly<Record<string, object>> = {
     'POST /v1/payments/preview': { preview: { allowed: false, error: { code: 'daily_cap_exceeded' } } },
     [`GET /v1/payments/${payment.id}`]: { payment, purchase: { host: 'api.example.com', delivery: 'delivered' } },
+    [`GET /v1/payments/${payment.id}/evidence`]: { format: 'bursar-evidence/1' },
     'GET /v1/payments/pay_1': { payment },
     'GET /v1/me': {
       account_slug: 'a',

@@ -199,6 +199,7 @@ describe('every error of the contract', () => {
     await ask({ path: `/v1/payments/${pending.id}/evidence` })
     await ask({ path: `/v1/payments/${old.id}/evidence` })
     const place = { workspaceId: seeded.workspace.id, mode: 'test', agentId: agent('somebody') } as const
+    await createAgent(ctx, { workspaceId: place.workspaceId, mode: place.mode, id: place.agentId, actor: OPERATOR })
     const { secret } = await issueKey(ctx, { ...place, actor: OPERATOR })
     await ask({ path: `/v1/payments/${old.id}/evidence`, key: secret })
   }

@@ -46,6 +46,7 @@ describe('openapi.json', () => {
       'get /v1/ledger',
       'get /v1/me',
       'get /v1/payments/{id}',
+      'get /v1/payments/{id}/evidence',
       'get /v1/wallets',
       'get /v1/wallets/{address}',
       'post /v1/agents',

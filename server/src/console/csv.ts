@@ -38,7 +38,20 @@ export async function openCsv<Column extends string>({
 }: CsvSource<Column>): Promise<Readable> {
   const formatRows = (rows: readonly CsvRow<Column>[]): string =>
     rows.map((row) => columns.map((column) => formatCell(row[column] ?? '')).join(',') + LINE_END).join('')
-  let head: string | null = BYTE_ORDER_MARK + columns.join(',') + LINE_END + formatRows((await next()) ?? [])
+  const first = BYTE_ORDER_MARK + columns.join(',') + LINE_END + formatRows((await next()) ?? [])
+  return openStream(first, async () => {
+    const rows = await next()
+    if (rows === null) await checkEnd()
+    return rows === null ? null : formatRows(rows)
+  })
+}
+
+/**
+ * Returns a stream of texts that begins with `first`. Each further text is read when the client has received the one
+ * before; null ends the stream.
+ */
+export function openStream(first: string, next: () => Promise<string | null>): Readable {
+  let head: string | null = first
   const source = new Readable({
     // With a higher number, the stream would read a page before the client needs it.
     highWaterMark: 0,
@@ -46,9 +59,7 @@ export async function openCsv<Column extends string>({
   })
   const readOn = async (): Promise<void> => {
     try {
-      const rows = head === null ? await next() : null
-      if (head === null && rows === null) await checkEnd()
-      const text = head ?? (rows === null ? null : formatRows(rows))
+      const text = head ?? (await next())
       head = null
       if (!source.destroyed) source.push(text)
     } catch (error) {
@@ -60,11 +71,22 @@ export async function openCsv<Column extends string>({
 
 /** The headers of a response with a CSV file. `parts` become the name of the file. */
 export function csvHeaders(...parts: readonly string[]): Readonly<Record<string, string>> {
-  const name = parts.join('-').replaceAll(/[^A-Za-z0-9._-]/g, '-')
   return {
     'Content-Type': 'text/csv; charset=utf-8; header=present',
-    'Content-Disposition': `attachment; filename="${name}.csv"`,
+    'Content-Disposition': `attachment; filename="${toFileName(parts)}.csv"`,
   }
+}
+
+/** The headers of a response with lines of JSON. `parts` become the name of the file. */
+export function linesHeaders(...parts: readonly string[]): Readonly<Record<string, string>> {
+  return {
+    'Content-Type': 'application/x-ndjson',
+    'Content-Disposition': `attachment; filename="${toFileName(parts)}.ndjson"`,
+  }
+}
+
+function toFileName(parts: readonly string[]): string {
+  return parts.join('-').replaceAll(/[^A-Za-z0-9._-]/g, '-')
 }
 
 /**

@@ -46,6 +46,7 @@ const DOMAIN_HEIGHTS: Readonly<Record<string, number>> = {
   withdrawals: 13,
   purchases: 13,
   'encryption-keys': 14,
+  evidence: 14,
   reports: 14,
 }
 

@@ -205,6 +205,23 @@ export const PAYMENT_ROUTES = {
     config: { needs: 'read', proof: READS, bucket: 'dashboard' },
     schema: { params: SlugParams, querystring: ExportQuery },
   },
+  /**
+   * Returns the evidence of payments as a stream of lines of JSON (D81), the newest payment first. The limits are those
+   * of `export`.
+   */
+  exportEvidence: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/payments/evidence',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugParams, querystring: ExportQuery },
+  },
+  /** Returns the file that proves who allowed a payment (D81). */
+  evidence: {
+    method: 'GET',
+    url: '/console/workspaces/:slug/payments/:id/evidence',
+    config: { needs: 'read', proof: READS, bucket: 'dashboard' },
+    schema: { params: SlugIdParams, querystring: ModeQuery },
+  },
   /** Marks a purchase that was paid and not delivered as resolved. */
   resolve: {
     method: 'POST',

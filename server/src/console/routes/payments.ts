@@ -1,3 +1,5 @@
+import { getEvidence } from '../../domain/evidence/get-evidence.ts'
+import { listEvidence } from '../../domain/evidence/list-evidence.ts'
 import { getGrantSummary } from '../../domain/grants/queries.ts'
 import { resolvePurchase } from '../../domain/purchases/resolve-purchase.ts'
 import { listNotesOf } from '../../domain/payment-notes/payment-notes-store.ts'
@@ -7,10 +9,11 @@ import { countPayments } from '../../domain/reports/listing/count-payments.ts'
 import { walkPayments } from '../../domain/reports/listing/walk-payments.ts'
 import { getPaymentRecord } from '../../domain/reports/timeline/get-payment-record.ts'
 import { checkStillHere } from '../../domain/workspaces/check-still-here.ts'
+import { evidenceHeaders } from '../../http/evidence-headers.ts'
 import type { HttpServer } from '../../http/open-http.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { PAYMENT_ROUTES } from '../contract/payments.ts'
-import { csvHeaders, formatPeriod, openCsv } from '../csv.ts'
+import { csvHeaders, formatPeriod, linesHeaders, openCsv, openStream } from '../csv.ts'
 import { currentMembership, memberOf } from '../current-membership.ts'
 import { getCurrentSession } from '../current-session.ts'
 import { formatGrantDetail } from '../format-grant.ts'
@@ -83,6 +86,40 @@ export function addConsolePaymentRoutes(http: HttpServer, { ctx, exports }: Cons
       })
       const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })
       return reply.headers(csvHeaders(workspace.slug, mode, 'payments', ...period)).send(source)
+    },
+  })
+
+  http.route({
+    ...PAYMENT_ROUTES.exportEvidence,
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const { workspace } = currentMembership(request)
+      const { mode } = request.query
+      const filter = parsePaymentFilter(request.query)
+      const zone = parseTimeZoneOf(request.query.time_zone)
+      const exporter = { session: getCurrentSession(request), workspaceId: workspace.id }
+      const source = await exports.open(exporter, async (signal) => {
+        const walk = await walkPayments(ctx, { workspaceId: workspace.id, mode, filter, signal })
+        const list = await listEvidence(ctx, {
+          ...{ workspaceId: workspace.id, mode },
+          // The pages after the rows have left for another cell are empty, so a list that ends then is not whole.
+          payments: async () => (await walk.next()) ?? (await checkStillHere(ctx, workspace.id), null),
+        })
+        return openStream((await list.next()) ?? '', () => list.next())
+      })
+      const period = formatPeriod(zone, { from: filter.from, to: filter.to, now: ctx.clock.now() })
+      return reply.headers(linesHeaders(workspace.slug, mode, 'evidence', ...period)).send(source)
+    },
+  })
+
+  http.route({
+    ...PAYMENT_ROUTES.evidence,
+    handler: async (request, reply) => {
+      const { workspace } = currentMembership(request)
+      const { id } = request.params
+      const place = { workspaceId: workspace.id, mode: request.query.mode }
+      const file = await getEvidence(ctx, { ...place, id, boundAgentId: null })
+      return reply.headers(evidenceHeaders(id)).send(Buffer.from(file))
     },
   })
 

@@ -46,7 +46,7 @@ const SignatureSchema = Type.Object({
 /** The schema of a file with evidence, as `docs/evidence.md` specifies it. */
 export const EvidenceSchema = Type.Object(
   {
-    format: Type.Literal(EVIDENCE_FORMAT),
+    format: Type.Literal(EVIDENCE_FORMAT, { description: 'The format of the file.' }),
     logs: list(
       Type.Object({
         checkpoint: Type.String({ description: 'What the log contained, signed by the log (C2SP tlog-checkpoint).' }),

@@ -1,10 +1,11 @@
-import { computed, narrow, pick } from '../../db/column.ts'
+import { computed, narrow, pick, required } from '../../db/column.ts'
 import { all, firstOrNull, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { JsonValue } from '../../lib/canonical-json.ts'
 import type { Mode } from '../../values/mode.ts'
+import type { FirstAnswer } from '../transparency-log/leaf.ts'
 
-const { audit_entries: entries, stops, log_queue: queue } = tables
+const { audit_entries: entries, purchases, stops, log_queue: queue } = tables
 
 /** The actions that say since when a grant allowed payments, and when it did not. */
 export type GrantAction = 'grant.activated' | 'grant.suspended' | 'grant.revoked' | 'agents.stopped'
@@ -89,6 +90,33 @@ export function listStopEntries(
         where log_id = $1 and ${ABOUT_GRANTS} and action = 'agents.stopped' and subject = s.id limit 1) e`,
     values: [workspaceId, mode, lookups.map(({ scope }) => scope), lookups.map(({ below }) => below), rowsMax],
     read: all({ ...ENTRY_ROW, subject: stops.id }, (row) => row),
+  }
+}
+
+/** What the seller of a purchase responded first. */
+export interface AnsweredPurchase {
+  readonly paymentId: string
+  readonly resourceUrl: string
+  readonly firstAnswer: FirstAnswer
+}
+
+const ANSWERED_ROW = {
+  ...pick(purchases, 'payment_id', 'resource_url'),
+  first_answer: required(narrow<FirstAnswer>(purchases.first_answer)),
+}
+
+/** Lists the purchases to which the seller has responded, by the ids of their payments. Uses the primary key. */
+export function listAnswered(workspaceId: string, paymentIds: readonly string[]): Query<AnsweredPurchase[]> {
+  return {
+    name: 'list_answered_purchases',
+    text: `select payment_id, resource_url, first_answer from purchases
+      where workspace_id = $1 and payment_id = any ($2) and first_answer is not null`,
+    values: [workspaceId, paymentIds],
+    read: all(ANSWERED_ROW, (row) => ({
+      paymentId: row.payment_id,
+      resourceUrl: row.resource_url,
+      firstAnswer: row.first_answer,
+    })),
   }
 }
 

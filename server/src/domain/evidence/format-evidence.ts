@@ -1,8 +1,8 @@
 import { createHash, type Hash } from 'node:crypto'
 import { formatSignatureEntry, type SignatureEntry } from '../owner-signatures/evidence-entry.ts'
-import type { LeafWithTexts } from './collect-evidence.ts'
-import type { LoggedLeaf, OpenLogs } from './logged-leaves.ts'
-import type { LoggedSignature } from './select-signatures.ts'
+import type { LeafWithTexts } from './find-evidence.ts'
+import type { LoggedLeaf, OpenLogs } from './open-logs.ts'
+import type { SignatureWithLeaf } from './select-signatures.ts'
 
 /** Formats a leaf as evidence contains it. */
 export function formatLeaf(leaf: LeafWithTexts, proofs: ReadonlyMap<LoggedLeaf, readonly Buffer[]>) {
@@ -13,15 +13,10 @@ export function formatLeaf(leaf: LeafWithTexts, proofs: ReadonlyMap<LoggedLeaf, 
 }
 
 /** Formats a signature as evidence contains it. */
-export function formatSignature({ signature }: LoggedSignature): SignatureEntry {
+export function formatSignature({ signature }: SignatureWithLeaf): SignatureEntry {
   const { assertion } = signature
   if (assertion === null) throw new Error('the signature is still encrypted')
   return formatSignatureEntry({ ...signature, assertion })
-}
-
-/** Returns the order of leaves in a log, and of the logs. */
-export function compareLeaves(one: LoggedLeaf, other: LoggedLeaf): number {
-  return one.log - other.log || one.position - other.position
 }
 
 /** Returns the signed note that seals what was hashed. Its first line is no origin of a log, so it is no checkpoint. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
 import { openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
@@ -13,10 +14,11 @@ import { later } from '../../../../test/support/context/moved-clock.ts'
 import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
-import { RECIPIENT } from '../../../../test/support/context/seed.ts'
+import { agent, RECIPIENT } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
+import { createAgent } from '../agents/create-agent.ts'
 import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
@@ -32,6 +34,7 @@ import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
 import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
+import { DOES_NOT_PROVE } from './evidence-format.ts'
 import { getEvidence } from './get-evidence.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
@@ -121,7 +124,26 @@ describe('evidence of a payment', () => {
     )
   })
 
-  test('names the grant that allowed the payment, not the one that replaced it, and no stop of another agent', async () => {
+  test('names what suspended the grant, and not a stop that found it suspended already, nor one of another agent', async () => {
+    const owned = await openRecorded()
+    const { workspaceId, mode, actor } = owned
+    const other = { ...owned, agentId: agent('another') }
+    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    const [grant, another] = [await openActive(ctx, owned), await openActive(ctx, other)]
+    const ofStop = (parts: string[]) => parts.filter((part) => /^(grant\.suspended|agents|resume)/.test(part))
+    await stopAgents(ctx, { workspaceId, mode, actor, agentId: other.agentId, walletAddress: null })
+    await resume(owned, { grantId: another.id })
+    assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), [])
+
+    await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
+    const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    assert.ok(stop !== null)
+    await resume(owned, { grantId: grant.id })
+    const parts = [`grant.suspended ${grant.id}`, `resume ${grant.id}`]
+    assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), parts)
+  })
+
+  test('names the grant that allowed the payment, not the one that replaced it', async () => {
     const owned = await openRecorded()
     const old = await openActive(ctx, owned)
     const before = await pay(owned, old)
@@ -238,6 +260,22 @@ describe('evidence of a payment', () => {
     }
     const notOwn = { status: 403, code: 'agent_not_authorized' }
     await assert.rejects(getEvidence(ctx, { ...place, id, boundAgentId: 'another' }), notOwn)
+  })
+
+  test('waits for the leaf of what ended its grant, if the log is behind', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const payment = await pay(owned, grant)
+    await openSignatures()
+    await signChange(ctx, owned, { grantId: grant.id, change: 'revoke' })
+    await refuse(owned, payment, { reason: 'log_behind', retry_at: null }, 5)
+    assert.equal(describeFile(await read(owned, payment)).at(-1), `grant.revoked ${grant.id}`)
+  })
+
+  test('says what it does not prove, in the words of the specification', () => {
+    const text = readFileSync(new URL('../../../../docs/evidence.md', import.meta.url), 'utf8')
+    const [, sentences] = /The sentences of `does_not_prove`:\n\n```\n([^`]+)\n```/.exec(text) ?? []
+    assert.deepEqual(DOES_NOT_PROVE, sentences?.split('\n'))
   })
 
   test('leaves out a signature that is lost, with its leaf', async () => {

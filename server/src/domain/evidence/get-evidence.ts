@@ -2,11 +2,11 @@ import { canonicalJson } from '../../lib/canonical-json.ts'
 import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
-import { getPayment } from '../payments/get-payment.ts'
-import { collectEvidence, type Collected, type NotReady, type Unavailable } from './collect-evidence.ts'
+import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
+import { findEvidence, type Collected, type NotReady, type Unavailable } from './find-evidence.ts'
 import { DOES_NOT_PROVE, EVIDENCE_FORMAT } from './evidence-format.ts'
-import { compareLeaves, formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
-import { openLogs, proveLeaves, type OpenLogs } from './logged-leaves.ts'
+import { formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
+import { compareLeaves, openLogs, proveLeaves, type OpenLogs } from './open-logs.ts'
 
 /** So long a caller waits before it asks again, if it is not known when the evidence will be ready. */
 const RETRY_SECONDS = 5
@@ -38,9 +38,11 @@ export async function getEvidence(
   },
 ): Promise<string> {
   const payment = await getPayment(ctx, { workspaceId, mode, id })
+  // A withdrawal has no agent. A credential of one agent does not see it (D62).
+  if (boundAgentId !== null && payment.agentId === null) throw paymentNotFound()
   if (boundAgentId !== null && payment.agentId !== boundAgentId) throw ofAnotherAgent()
   const logs = await openLogs(ctx)
-  const [collected] = logs === null ? [] : await collectEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
+  const [collected] = logs === null ? [] : await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
   return await formatFile(ctx, logs, { workspaceId, collected })
@@ -55,13 +57,15 @@ async function formatFile(
 ): Promise<string> {
   const leaves = [...collected.ownLeaves, ...collected.sharedLeaves].toSorted(compareLeaves)
   const proofs = await proveLeaves(ctx, open, { workspaceId, leaves })
-  const logs = open.logs.map((log, number) => ({
-    ...log,
-    leaves: leaves.filter((leaf) => leaf.log === number).map((leaf) => formatLeaf(leaf, proofs)),
-  }))
+  // The last log is there even without leaves, because its key seals the file.
+  const isListed = (number: number) => number === open.logs.length - 1 || leaves.some(({ log }) => log === number)
+  const logs = open.logs.flatMap((log, number) => {
+    const own = leaves.filter((leaf) => leaf.log === number)
+    return isListed(number) ? [{ ...log, leaves: own.map((leaf) => formatLeaf(leaf, proofs)) }] : []
+  })
   const file = {
     format: EVIDENCE_FORMAT,
-    logs: logs.filter((log) => log.leaves.length > 0),
+    logs,
     signatures: collected.signatures.map(formatSignature),
     does_not_prove: DOES_NOT_PROVE,
   }

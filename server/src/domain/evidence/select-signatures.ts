@@ -1,8 +1,9 @@
+import { parseJson } from '../../lib/parse-json.ts'
 import type { StoredSignature } from '../owner-signatures/owner-signatures-store.ts'
-import { isBefore, type LoggedLeaf } from './logged-leaves.ts'
+import { compareLeaves, isBefore, type LoggedLeaf } from './open-logs.ts'
 
 /** A signature, and its leaf. The leaf is missing if the signature was kept before there were such leaves. */
-export interface LoggedSignature {
+export interface SignatureWithLeaf {
   readonly signature: StoredSignature
   readonly leaf: LoggedLeaf | null
 }
@@ -20,52 +21,90 @@ interface Purpose {
   readonly walletAddress: string
 }
 
+/** What suspended a grant, and the signature that resumed it. */
+export interface Suspension {
+  readonly suspended: LoggedLeaf
+  readonly resumed: SignatureWithLeaf | null
+}
+
 /**
- * Selects the signatures that allowed a payment, in the order of their leaves. Those without a leaf come first, in the
- * order in which they were received. `decided` is the leaf of the payment; `suspension` is that of what suspended the
- * grant last, if the payment needs that somebody resumed it.
+ * Finds what suspended a grant last before a payment, and the last signature that resumed it. `suspensions` are the
+ * leaves of what may have suspended the grant. A stop does not suspend a grant that was suspended already, so the
+ * statement of the signature says which of them did.
+ */
+export function findSuspension(
+  grantId: string,
+  {
+    decided,
+    suspensions,
+    signatures,
+  }: {
+    readonly decided: LoggedLeaf
+    readonly suspensions: readonly LoggedLeaf[]
+    readonly signatures: readonly SignatureWithLeaf[]
+  },
+): Suspension | null {
+  const before = suspensions.filter((leaf) => isBefore(leaf, decided)).toSorted(compareLeaves)
+  const resumptions = selectBefore(signatures, decided).flatMap((one) => {
+    const suspendedAt = readSuspendedAt(one.signature, grantId)
+    return suspendedAt === null ? [] : [{ one, suspendedAt }]
+  })
+  const last = resumptions.toSorted((a, b) => (precedes(momentOf(a.one), momentOf(b.one)) ? -1 : 1)).at(-1)
+  // Whatever came after the last signature was not ended by one.
+  const open = before.find((leaf) => last === undefined || precedes(momentOf(last.one), momentOfLeaf(leaf)))
+  if (open !== undefined) return { suspended: open, resumed: null }
+  const suspended = before.find((leaf) => momentOfLeaf(leaf).at.toISOString() === last?.suspendedAt)
+  return suspended === undefined || last === undefined ? null : { suspended, resumed: last.one }
+}
+
+/**
+ * Selects the signatures that allowed a payment, in the order in which they were received. `decided` is the leaf of the
+ * payment.
  */
 export function selectSignatures(
   { id, grantId, walletAddress }: Purpose,
   {
     decided,
-    suspension,
+    resumed,
     signatures,
   }: {
     readonly decided: LoggedLeaf
-    readonly suspension: LoggedLeaf | null
-    readonly signatures: readonly LoggedSignature[]
+    readonly resumed: SignatureWithLeaf | null
+    readonly signatures: readonly SignatureWithLeaf[]
   },
-): LoggedSignature[] {
-  const decision = momentOfLeaf(decided)
-  const before = signatures
-    .filter(isProvable)
-    .filter((one) => precedes(momentOf(one), decision))
-    .toSorted(compareSignatures)
-  const ofKind = (kind: StoredSignature['kind'], subject: string): LoggedSignature[] =>
+): SignatureWithLeaf[] {
+  const before = selectBefore(signatures, decided)
+  const ofKind = (kind: StoredSignature['kind'], subject: string): SignatureWithLeaf[] =>
     before.filter(({ signature }) => signature.kind === kind && signature.subject === subject)
 
   const authority = grantId === null ? ofKind('withdrawal', id).at(-1) : ofKind('grant', grantId).at(-1)
   const record = ofKind('record', walletAddress)
     .filter((one) => authority !== undefined && precedes(momentOf(one), momentOf(authority)))
     .findLast(({ signature }) => signature.credentialId === authority?.signature.credentialId)
-  const resumption = before
-    .filter((one) => suspension !== null && precedes(momentOfLeaf(suspension), momentOf(one)))
-    .findLast(({ signature }) => grantId !== null && names(signature, grantId))
-  const needed = new Set([authority, record, resumption, ...ofKind('owners', walletAddress)])
+  const needed = new Set([authority, record, resumed, ...ofKind('owners', walletAddress)])
   return before.filter((one) => needed.has(one))
 }
 
+/** Selects the signatures that can be proved to be before a payment, in the order in which they were received. */
+function selectBefore(signatures: readonly SignatureWithLeaf[], decided: LoggedLeaf): SignatureWithLeaf[] {
+  return signatures
+    .filter(isProvable)
+    .filter((one) => precedes(momentOf(one), momentOfLeaf(decided)))
+    .toSorted(compareSignatures)
+}
+
 /** Returns whether a signature is still there, and has its leaf unless it was kept before there were such leaves. */
-function isProvable({ signature, leaf }: LoggedSignature): boolean {
+function isProvable({ signature, leaf }: SignatureWithLeaf): boolean {
   return !signature.isLost && (leaf !== null || signature.entrySha256 === null)
 }
 
-/** Returns whether a signature resumed a grant: whether its statement lists it. */
-function names({ kind, statement }: StoredSignature, grantId: string): boolean {
-  if (kind !== 'resume' || statement === null) return false
-  const { grants } = JSON.parse(Buffer.from(statement).toString()) as { readonly grants: readonly { id: string }[] }
-  return grants.some(({ id }) => id === grantId)
+/** Returns since when a grant was suspended that a signature resumed. Null if the signature did not resume it. */
+function readSuspendedAt({ kind, statement }: StoredSignature, grantId: string): string | null {
+  if (kind !== 'resume' || statement === null) return null
+  const { grants } = parseJson(Buffer.from(statement).toString()) as {
+    readonly grants: readonly { readonly id: string; readonly suspended_at: string }[]
+  }
+  return grants.find(({ id }) => id === grantId)?.suspended_at ?? null
 }
 
 /** Returns whether one moment is not after another. One transaction has one time, so equal times say nothing. */
@@ -74,17 +113,18 @@ function precedes(one: Moment, other: Moment): boolean {
   return one.at <= other.at
 }
 
-function compareSignatures(one: LoggedSignature, other: LoggedSignature): number {
-  if (one.leaf !== null && other.leaf !== null) return isBefore(one.leaf, other.leaf) ? -1 : 1
-  if (one.leaf !== null || other.leaf !== null) return one.leaf === null ? -1 : 1
-  return one.signature.receivedAt.getTime() - other.signature.receivedAt.getTime()
+/** Returns the order in which signatures were received. At the same time, that of their leaves counts. */
+function compareSignatures(one: SignatureWithLeaf, other: SignatureWithLeaf): number {
+  const difference = one.signature.receivedAt.getTime() - other.signature.receivedAt.getTime()
+  if (difference !== 0 || one.leaf === null || other.leaf === null) return difference
+  return compareLeaves(one.leaf, other.leaf)
 }
 
-function momentOf({ signature, leaf }: LoggedSignature): Moment {
+function momentOf({ signature, leaf }: SignatureWithLeaf): Moment {
   return { leaf, at: signature.receivedAt }
 }
 
 function momentOfLeaf(leaf: LoggedLeaf): Moment {
-  const { at } = JSON.parse(leaf.content) as { readonly at: string }
+  const { at } = parseJson(leaf.content) as { readonly at: string }
   return { leaf, at: new Date(at) }
 }

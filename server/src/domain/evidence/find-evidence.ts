@@ -1,5 +1,6 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
-import { idBoundary } from '../../values/ids.ts'
+import { parseJson } from '../../lib/parse-json.ts'
+import { idBoundary, timeOfId } from '../../values/ids.ts'
 import type { Mode } from '../../values/mode.ts'
 import type { Context } from '../context.ts'
 import {
@@ -14,14 +15,16 @@ import type { LeafKey } from '../transparency-log/transparency-log-store.ts'
 import { LEAVES_MAX, SIGNATURES_MAX } from './evidence-format.ts'
 import {
   findOldestQueued,
+  listAnswered,
   listGrantEntries,
   listStopEntries,
+  type AnsweredPurchase,
   type EntryLookup,
   type GrantEntry,
   type StopLookup,
 } from './evidence-store.ts'
-import { findLoggedLeaves, isBefore, LeafIndex, type LoggedLeaf, type OpenLogs } from './logged-leaves.ts'
-import { selectSignatures, type LoggedSignature } from './select-signatures.ts'
+import { findLoggedLeaves, isBefore, LeafIndex, type LoggedLeaf, type OpenLogs } from './open-logs.ts'
+import { findSuspension, selectSignatures, type SignatureWithLeaf } from './select-signatures.ts'
 
 /** The parts of a payment that evidence needs beside its leaves. */
 export type ProvenPayment = Pick<
@@ -53,7 +56,7 @@ export interface Collected {
   /** The leaves that other payments under the same authority need too. */
   readonly sharedLeaves: readonly LeafWithTexts[]
   /** In the order in which the service received them. */
-  readonly signatures: readonly LoggedSignature[]
+  readonly signatures: readonly SignatureWithLeaf[]
 }
 
 /** Why there is no evidence yet: the payment is pending, its leaves are not made yet, or a signature is still usable. */
@@ -88,7 +91,7 @@ const CLOCKS_APART_MS = 60_000
  * Collects the leaves and the signatures that prove who allowed these payments of one workspace and mode. The number of
  * statements does not depend on the number of payments. Returns the results in the order of the payments.
  */
-export async function collectEvidence(
+export async function findEvidence(
   ctx: Pick<Context, 'db'>,
   logs: OpenLogs,
   {
@@ -100,12 +103,14 @@ export async function collectEvidence(
   const place = { workspaceId, mode }
   const subjects = new Set(payments.flatMap(({ id, grantId, walletAddress }) => [grantId ?? id, walletAddress]))
   // What waits for its leaf is read before the leaves, so that no leaf is made in between unseen.
-  const [oldestQueued, ofGrants, ofStops, signatures] = await ctx.db.readSlow(
+  const purchases = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
+  const [oldestQueued, ofGrants, ofStops, signatures, answered] = await ctx.db.readSlow(
     [
       findOldestQueued(),
       listGrantEntries(workspaceId, payments.flatMap(toEntryLookups), SUSPENSIONS_MAX),
       listStopEntries(place, payments.flatMap(toStopLookups), SUSPENSIONS_MAX),
       listSignaturesOf(place, [...subjects], SIGNATURES_OF_SUBJECT_MAX),
+      listAnswered(workspaceId, purchases),
     ],
     workspaceId,
   )
@@ -120,25 +125,30 @@ export async function collectEvidence(
   })
   const resumptions = await findResumptions(ctx, logs, { ...place, payments, entries })
   const logged = [...signatures.map((signature) => toLogged(signature, found)), ...resumptions]
-  const given = { mode, oldestQueued, entries, found, signatures: logged }
+  const given = { mode, openedAt: logs.openedAt, oldestQueued, entries, answered, found, signatures: logged }
   return payments.map((payment) => collectOf(payment, given))
 }
 
 interface Given {
   readonly mode: Mode
+  readonly openedAt: Date
   readonly oldestQueued: Date | null
   readonly entries: readonly GrantEntry[]
+  readonly answered: readonly AnsweredPurchase[]
   readonly found: LeafIndex
-  readonly signatures: readonly LoggedSignature[]
+  readonly signatures: readonly SignatureWithLeaf[]
 }
 
 function collectOf(payment: ProvenPayment, given: Given): Collected | NotReady | Unavailable {
   const own = findOwnLeaves(payment, given)
   if ('kind' in own) return own
   const [decided] = own
-  const aboutGrant = payment.grantId === null ? [] : findGrantLeaves(payment, decided, given)
-  const suspension = aboutGrant.find(({ entry }) => isSuspension(entry))?.leaf ?? null
-  const signatures = selectSignatures(payment, { decided, suspension, signatures: given.signatures })
+  const { grantId } = payment
+  const logged = grantId === null ? [] : findGrantLeaves(payment, given)
+  if (logged === null) return BEHIND
+  const { leaves: aboutGrant, resumed } =
+    grantId === null ? { leaves: [], resumed: null } : selectGrantLeaves(logged, { ...given, grantId, decided })
+  const signatures = selectSignatures(payment, { decided, resumed, signatures: given.signatures })
   const sharedLeaves = [
     ...aboutGrant.map(({ entry, leaf }) => ({ ...leaf, texts: { details: canonicalJson(entry.details) } })),
     ...signatures.flatMap(({ leaf }) => (leaf === null ? [] : [{ ...leaf, texts: {} }])),
@@ -157,24 +167,31 @@ function collectOf(payment: ProvenPayment, given: Given): Collected | NotReady |
 /** Finds the leaves about the payment itself, the decision first. */
 function findOwnLeaves(
   payment: ProvenPayment,
-  { found, oldestQueued }: Given,
+  { found, answered, openedAt, oldestQueued }: Given,
 ): readonly [LeafWithTexts, ...LeafWithTexts[]] | NotReady | Unavailable {
   const { id, status, createdAt, settledAt, memo, idempotencyKey } = payment
   if (status === 'pending' || settledAt === null) return { kind: 'not_ready', reason: 'payment_pending', retryAt: null }
-  const changes = [
-    { type: 'payment.decided', at: createdAt, texts: { memo, idempotency_key: idempotencyKey } },
-    { type: 'payment.ended', at: settledAt, texts: {} },
-  ] as const
-  const leaves: LeafWithTexts[] = []
-  for (const { type, at, texts } of changes) {
-    const leaf = found.find(type, id)
-    if (leaf === null) return isQueued(at, oldestQueued) ? BEHIND : { kind: 'unavailable', reason: 'not_logged' }
-    if (typeOf(leaf) !== type) return { kind: 'unavailable', reason: 'not_logged' }
-    leaves.push({ ...leaf, texts })
+  const decided = found.find('payment.decided', id)
+  const ended = found.find('payment.ended', id)
+  const isWaiting =
+    (decided === null && isQueued(createdAt, oldestQueued)) || (ended === null && isQueued(settledAt, oldestQueued))
+  if (isWaiting) return BEHIND
+  const isLogged = decided !== null && typeOf(decided) === 'payment.decided'
+  if (!isLogged || ended === null || typeOf(ended) !== 'payment.ended') {
+    return { kind: 'unavailable', reason: 'not_logged' }
   }
-  const [decided, ...others] = leaves
-  if (decided === undefined) throw new Error('a payment has no change')
-  return [decided, ...others]
+  const own = [
+    { ...decided, texts: { memo, idempotency_key: idempotencyKey } },
+    { ...ended, texts: {} },
+  ] as const
+  const answer = answered.find(({ paymentId }) => paymentId === id)
+  const leaf = found.find('purchase.answered', id)
+  if (answer === undefined || (leaf !== null && typeOf(leaf) !== 'purchase.answered')) return own
+  const answeredAt = new Date(answer.firstAnswer.at)
+  // The seller may have responded after the logs were opened, or to a process that kept no leaf of it.
+  if (leaf === null) return answeredAt <= openedAt && isQueued(answeredAt, oldestQueued) ? BEHIND : own
+  const { offer, receipt } = answer.firstAnswer
+  return [...own, { ...leaf, texts: { resource_url: answer.resourceUrl, offer, receipt } }]
 }
 
 const BEHIND: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
@@ -186,7 +203,7 @@ function isQueued(at: Date, oldestQueued: Date | null): boolean {
 
 /** Returns the type in the leaf itself. It is `unavailable` if the change could not be read. */
 function typeOf({ content }: LoggedLeaf): unknown {
-  const { type } = JSON.parse(content) as { readonly type: unknown }
+  const { type } = parseJson(content) as { readonly type: unknown }
   return type
 }
 
@@ -195,19 +212,35 @@ interface AboutGrant {
   readonly leaf: LoggedLeaf
 }
 
-/** Finds the activation of a payment's grant, what suspended the grant last between it and the payment, and its end. */
-function findGrantLeaves(payment: ProvenPayment, decided: LoggedLeaf, { mode, entries, found }: Given): AboutGrant[] {
-  const logged = entries.flatMap((entry): AboutGrant[] => {
-    const leaf = concerns(entry, { ...payment, mode }) ? found.find('audit', entry.id) : null
-    return leaf === null || typeOf(leaf) !== 'audit' ? [] : [{ entry, leaf }]
-  })
-  const activation = logged.find(({ entry }) => entry.action === 'grant.activated') ?? null
-  const end = logged.find(({ entry }) => entry.action === 'grant.revoked') ?? null
-  const suspension = logged
-    .filter(({ entry }) => isSuspension(entry))
-    .filter(({ leaf }) => isBefore(leaf, decided) && (activation === null || isBefore(activation.leaf, leaf)))
-    .reduce<AboutGrant | null>((last, next) => (last === null || isBefore(last.leaf, next.leaf) ? next : last), null)
-  return [activation, suspension, end].filter((one) => one !== null)
+/**
+ * Finds the entries about the grant of a payment, with their leaves. Those that were made after the logs were opened do
+ * not exist for the evidence. Returns null if one of the others waits for its leaf.
+ */
+function findGrantLeaves(payment: ProvenPayment, { mode, openedAt, oldestQueued, entries, found }: Given) {
+  const concerned = entries.filter((entry) => concerns(entry, { ...payment, mode }))
+  const logged: AboutGrant[] = []
+  for (const entry of concerned) {
+    const at = timeOfId('auditEntry', entry.id)
+    const leaf = found.find('audit', entry.id)
+    if (leaf === null && at <= openedAt && isQueued(at, oldestQueued)) return null
+    if (leaf !== null && typeOf(leaf) === 'audit') logged.push({ entry, leaf })
+  }
+  return logged
+}
+
+/** Selects the activation of a payment's grant, what suspended it last between that and the payment, and its end. */
+function selectGrantLeaves(
+  logged: readonly AboutGrant[],
+  { grantId, decided, signatures }: { grantId: string; decided: LoggedLeaf; signatures: Given['signatures'] },
+): { readonly leaves: readonly AboutGrant[]; readonly resumed: SignatureWithLeaf | null } {
+  const activation = logged.find(({ entry }) => entry.action === 'grant.activated')
+  const end = logged.find(({ entry }) => entry.action === 'grant.revoked')
+  const suspensions = logged
+    .filter(({ entry, leaf }) => isSuspension(entry) && (activation === undefined || isBefore(activation.leaf, leaf)))
+    .map(({ leaf }) => leaf)
+  const found = findSuspension(grantId, { decided, suspensions, signatures })
+  const suspension = logged.find(({ leaf }) => leaf === found?.suspended)
+  return { leaves: [activation, suspension, end].filter((one) => one !== undefined), resumed: found?.resumed ?? null }
 }
 
 function isSuspension({ action }: GrantEntry): boolean {
@@ -238,7 +271,7 @@ async function findResumptions(
     readonly payments: readonly ProvenPayment[]
     readonly entries: readonly GrantEntry[]
   },
-): Promise<LoggedSignature[]> {
+): Promise<SignatureWithLeaf[]> {
   const lookups = payments.flatMap(({ grantId, ...payment }) => {
     if (grantId === null) return []
     const suspensions = entries.filter((entry) => isSuspension(entry) && concerns(entry, { ...payment, grantId, mode }))
@@ -256,7 +289,7 @@ function withGrant(lookup: ResumptionLookup): ResumptionLookup[] {
   return [lookup, { ...lookup, subject: lookup.grantId }]
 }
 
-function toLogged(signature: StoredSignature, found: LeafIndex): LoggedSignature {
+function toLogged(signature: StoredSignature, found: LeafIndex): SignatureWithLeaf {
   return { signature, leaf: found.find('signature', formatSignatureSubject(signature)) }
 }
 

@@ -16,12 +16,8 @@ export interface LoggedLeaf extends StoredLeaf {
   readonly log: number
 }
 
-/** What evidence says about a log. */
-export interface LogStatement {
-  readonly checkpoint: string
-  /** The log's verifier key. */
-  readonly key: string
-}
+/** What evidence says about a log: its checkpoint and its verifier key. */
+export type LogStatement = Readonly<Record<'checkpoint' | 'key', string>>
 
 /** The logs as they were when they were opened. All proofs are for these checkpoints, although the logs grow. */
 export interface OpenLogs {
@@ -29,6 +25,7 @@ export interface OpenLogs {
   readonly logs: readonly LogStatement[]
   /** How many leaves the last one had. */
   readonly size: number
+  readonly openedAt: Date
   /** Signs a text with the key of the last log. */
   sign(text: string): string
 }
@@ -37,7 +34,8 @@ export interface OpenLogs {
  * Opens the logs that contain the leaves of a workspace. Returns null if there is no leaf yet. The checkpoint is signed
  * anew, because the stored one is by another key if the encryption key was lost since (D74a).
  */
-export async function openLogs(ctx: Pick<Context, 'db' | 'transparencyLog'>): Promise<OpenLogs | null> {
+export async function openLogs(ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>): Promise<OpenLogs | null> {
+  const openedAt = ctx.clock.now()
   const [tree, seed] = await Promise.all([ctx.db.read(findLogTree()), ctx.transparencyLog.key.read()])
   if (tree === null) return null
   const signer = new NoteSigner(tree.origin, seed)
@@ -45,6 +43,7 @@ export async function openLogs(ctx: Pick<Context, 'db' | 'transparencyLog'>): Pr
   return {
     logs: [{ checkpoint, key: signer.verifierKey }],
     size: tree.size,
+    openedAt,
     sign: (text) => signer.sign(text),
   }
 }
@@ -89,7 +88,12 @@ export async function proveLeaves(
   return new Map(leaves.map((leaf) => [leaf, proveInclusion(read, leaf.position, size)]))
 }
 
+/** Returns the order of leaves: that of their logs, and of their positions there. */
+export function compareLeaves(one: LoggedLeaf, other: LoggedLeaf): number {
+  return one.log - other.log || one.position - other.position
+}
+
 /** Returns whether a leaf was added before another one. */
 export function isBefore(one: LoggedLeaf, other: LoggedLeaf): boolean {
-  return one.log < other.log || (one.log === other.log && one.position < other.position)
+  return compareLeaves(one, other) < 0
 }
