@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -14,6 +14,7 @@ import {
   createPlan,
   encode,
   getLeaf,
+  signNote,
   TX_HASH,
 } from '../../test/signer/evidence-sample.ts'
 import { RECIPIENT, USDC, WALLET } from '../../test/signer/sample-requests.ts'
@@ -141,7 +142,7 @@ for (const [name, run] of Object.entries(PROGRAMS)) {
       for (const format of [textOption(name), ['--json']]) {
         const { code, stdout } = await run([path, ...format])
         assert.equal(code, 0)
-        assert.doesNotMatch(stdout, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+        assert.doesNotMatch(stdout.replaceAll('\n', ''), /\p{Cc}|\u202e/u)
         assert.match(stdout, /pay_/)
       }
     })
@@ -164,6 +165,38 @@ for (const [name, run] of Object.entries(PROGRAMS)) {
   })
 }
 
+describe('bursar verify --since', () => {
+  const sample = createFile(plan)
+  const [log] = sample.logs
+  const [, size = ''] = log?.checkpoint.split('\n') ?? []
+  const rewritten = signNote(`${plan.log.origin}\n${size}\n${Buffer.alloc(32).toString('base64')}\n`, plan.log)
+
+  test('says whether the log still contains what an old checkpoint covers', async () => {
+    const host = await startLog(log?.checkpoint ?? '')
+    try {
+      const path = await save('logged.json', encode(sample))
+      const compare = async (checkpoint: string, ...options: readonly string[]): Promise<CliResult> => {
+        const since = await save('since.txt', checkpoint)
+        return await home.run(['verify', path, ...trust, '--since', since, '--log-url', host.url, ...options])
+      }
+      const same = await compare(log?.checkpoint ?? '', '--no-json')
+      assert.deepEqual([same.code, same.stderr], [0, ''])
+      assert.match(same.stdout, /\nLog since the old checkpoint: consistent \(/)
+      const other = await compare(rewritten, '--json')
+      const answer = JSON.parse(other.stdout) as { valid: boolean; log: { outcome: string; reason: string } }
+      assert.deepEqual([other.code, answer.valid, answer.log.outcome], [1, true, 'inconsistent'])
+      assert.match(answer.log.reason, /rewritten/)
+      assert.equal((await compare('no checkpoint')).code, 2)
+      await host.close()
+      const unreachable = await compare(rewritten)
+      assert.deepEqual([unreachable.code, unreachable.stdout], [1, ''])
+      assert.match(unreachable.stderr, /log_unreachable/)
+    } finally {
+      await host.close()
+    }
+  })
+})
+
 function textOption(name: string): readonly string[] {
   return name === 'bursar verify' ? ['--no-json'] : []
 }
@@ -185,10 +218,15 @@ async function runAlone(args: readonly string[], { input = '' }: RunOptions = {}
   return { code, ...output }
 }
 
+interface Host {
+  readonly url: string
+  close(): Promise<void>
+}
+
 /** A node of the chain that knows the transaction of the sample. */
-async function startNode(): Promise<{ url: string; methods: string[]; close(): Promise<void> }> {
+async function startNode(): Promise<Host & { methods: string[] }> {
   const methods: string[] = []
-  const server = createServer((request, response) => {
+  const host = await startHost((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => (body += text))
     request.on('end', () => {
@@ -197,11 +235,27 @@ async function startNode(): Promise<{ url: string; methods: string[]; close(): P
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: method === 'eth_chainId' ? '0x2105' : RECEIPT }))
     })
   })
+  return { ...host, methods }
+}
+
+/** The host of a log, with its newest checkpoint. */
+async function startLog(checkpoint: string): Promise<Host> {
+  const host: Host = await startHost((request, response) => {
+    if (request.url === '/log/checkpoint') return response.end(checkpoint)
+    const urls = { checkpoint_url: `${host.url}/log/checkpoint`, tiles_url: `${host.url}/log/tile` }
+    return response.end(
+      JSON.stringify({ origin: plan.log.origin, verifier_key: plan.log.verifierKey, ...urls, restored: [] }),
+    )
+  })
+  return host
+}
+
+async function startHost(respond: RequestListener): Promise<Host> {
+  const server = createServer(respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}`,
-    methods,
     async close() {
       server.closeAllConnections()
       if (server.listening) await new Promise((resolve) => server.close(resolve))

@@ -1,6 +1,13 @@
 import type { Command } from 'commander'
 import { openChainNode } from '../../../signer/program/chain-node.ts'
-import { ArgumentError, readEvidence, readLogKey, readOwnerKey } from '../../../signer/program/read-arguments.ts'
+import { checkLog, type LogCheck } from '../../../signer/program/check-log.ts'
+import {
+  ArgumentError,
+  readEvidence,
+  readLogKey,
+  readOwnerKey,
+  readText,
+} from '../../../signer/program/read-arguments.ts'
 import {
   describeResult,
   describeResults,
@@ -20,12 +27,14 @@ import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { cleanBlock } from '../output/clean-text.ts'
+import { cleanBlock, cleanLine } from '../output/clean-text.ts'
 
 interface VerifyOptions {
   readonly ownerKey: readonly string[]
   readonly logKey: readonly string[]
   readonly rpc?: string
+  readonly since?: string
+  readonly logUrl?: string
 }
 
 export function addVerifyCommand(program: Command, run: Run): Command {
@@ -33,7 +42,7 @@ export function addVerifyCommand(program: Command, run: Run): Command {
     .command('verify <file>')
     .summary('Verifies the evidence of payments, without the service.')
     .description(
-      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc. <file> is - for the standard input.',
+      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc or --since. <file> is - for the standard input.',
     )
     .option(
       '--owner-key <key>',
@@ -43,6 +52,11 @@ export function addVerifyCommand(program: Command, run: Run): Command {
     )
     .option('--log-key <key>', 'The verifier key of the log, or a file with it. Repeatable.', collect, [])
     .option('--rpc <url>', 'Asks this node of the chain whether the payment happened.')
+    .option(
+      '--since <checkpoint>',
+      'A file with an old checkpoint of the log: checks that the log still contains what it covers.',
+    )
+    .option('--log-url <url>', 'Reads the log from this address for --since, instead of from its host.')
     .action(async (file: string, options: VerifyOptions, self: Command) => {
       await run(self, async (cli) => await verify(cli, file, options))
     })
@@ -57,42 +71,71 @@ export function addVerifyCommand(program: Command, run: Run): Command {
 
 /** Returns the exit code 0 only if the evidence is valid and none of the answers is no. */
 async function verify(cli: Cli, file: string, options: VerifyOptions): Promise<ExitCode> {
-  const { trust, content } = await readInput(file, options)
+  const { trust, content, since } = await readInput(file, options)
+  const compare = async (logs: ValidResult['logs']): Promise<LogCheck | null> =>
+    since === null ? null : await compareLog(logs, { since, url: options.logUrl ?? null })
   const results: ValidResult[] = []
+  let log: LogCheck | null
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
+    log = await compare(whole.logs)
     cli.output.answer({
-      body: { valid: true, ...describeResults(results, whole) },
+      body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResults(results, whole)),
+      human: () => toBlock([...formatResults(results, whole), ...formatLog(log)]),
     })
   } else {
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
+    log = await compare(result.logs)
     cli.output.answer({
-      body: { valid: true, ...describeResult(result) },
+      body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResult(result)),
+      human: () => toBlock([...formatResult(result), ...formatLog(log)]),
     })
   }
-  return results.some(hasNo) ? EXIT.failure : EXIT.ok
+  return results.some(hasNo) || log?.isConsistent === false ? EXIT.failure : EXIT.ok
+}
+
+/** Compares the log with an old checkpoint. A log that cannot be read is no answer about the evidence. */
+async function compareLog(logs: ValidResult['logs'], given: { since: string; url: string | null }): Promise<LogCheck> {
+  try {
+    return await checkLog(logs, given)
+  } catch (error) {
+    if (error instanceof ArgumentError) throw usageError(error.message)
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new CliError(`The log cannot be read: ${reason}`, {
+      exitCode: EXIT.failure,
+      code: 'log_unreachable',
+      hint: 'Name another address with --log-url, or leave out --since.',
+      cause: error,
+    })
+  }
+}
+
+function describeLog(log: LogCheck | null): object {
+  return log === null ? {} : { log: { outcome: log.outcome, reason: log.reason } }
+}
+
+function formatLog(log: LogCheck | null): readonly string[] {
+  return log === null ? [] : ['', `Log since the old checkpoint: ${log.outcome} (${cleanLine(log.reason)})`]
 }
 
 async function readInput(
   file: string,
-  { ownerKey, logKey, rpc }: VerifyOptions,
-): Promise<{ trust: Trust; content: Uint8Array<ArrayBuffer> }> {
-  if (rpc !== undefined && !(URL.canParse(rpc) && /^https?:$/.test(new URL(rpc).protocol))) {
-    throw usageError('--rpc must be an http or https URL.')
-  }
+  { ownerKey, logKey, rpc, since, logUrl }: VerifyOptions,
+): Promise<{ trust: Trust; content: Uint8Array<ArrayBuffer>; since: string | null }> {
+  checkUrl('--rpc', rpc)
+  checkUrl('--log-url', logUrl)
   try {
     const trust = {
       ownerKeys: await Promise.all(ownerKey.map(readOwnerKey)),
       logKeys: await Promise.all(logKey.map(readLogKey)),
       node: rpc === undefined ? null : openChainNode(rpc),
     }
-    return { trust, content: await readEvidence(file, process.stdin) }
+    const old = since === undefined ? null : await readText(since)
+    return { trust, content: await readEvidence(file, process.stdin), since: old }
   } catch (error) {
     throw error instanceof ArgumentError ? usageError(error.message) : error
   }
@@ -118,6 +161,11 @@ function notValid(result: InvalidResult): CliError {
     code: 'evidence_invalid',
     answer: { valid: false, part, reason },
   })
+}
+
+function checkUrl(option: string, text: string | undefined): void {
+  if (text === undefined || (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol))) return
+  throw usageError(`${option} must be an http or https URL.`)
 }
 
 function toBlock(lines: readonly string[]): string {
