@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { openChainNode } from '../../../signer/program/chain-node.ts'
-import { checkLog, type LogCheck } from '../../../signer/program/check-log.ts'
 import {
   ArgumentError,
   readEvidence,
@@ -23,6 +22,7 @@ import {
   verifyEvidenceList,
   type WholeList,
 } from '../../../signer/src/evidence/verify-evidence-list.ts'
+import { checkLog, type LogCheck } from '../check-log.ts'
 import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'

@@ -11,7 +11,7 @@ import { checkPositions, verifyLeaf, type VerifiedLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
 
-export const LIST_FORMAT = 'bursar-evidence-list/1'
+const LIST_FORMAT = 'bursar-evidence-list/1'
 /** About 200,000 payments. */
 export const LIST_BYTES_MAX = 512 * 1024 * 1024
 /** The lines that are verified at the same time. */

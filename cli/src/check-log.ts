@@ -1,10 +1,9 @@
-import { EvidenceError } from '../src/evidence/evidence-error.ts'
-import { checkSince, type SinceResult } from '../src/evidence/consistency.ts'
-import type { LogEntry } from '../src/evidence/file.ts'
-import { originOf } from '../src/evidence/signed-note.ts'
-import { ArgumentError } from './read-arguments.ts'
-
-const TIMEOUT_MS = 15_000
+import { EvidenceError } from '../../signer/src/evidence/evidence-error.ts'
+import { checkSince, type SinceResult } from '../../signer/src/evidence/consistency.ts'
+import type { LogEntry } from '../../signer/src/evidence/file.ts'
+import { originOf } from '../../signer/src/evidence/signed-note.ts'
+import { ArgumentError } from '../../signer/program/read-arguments.ts'
+import { openLogReader } from './read-log.ts'
 
 /** What became of the log since an old checkpoint, and whether it still contains what the checkpoint covers. */
 export interface LogCheck {
@@ -25,10 +24,10 @@ export async function checkLog(
   const origin = readOrigin(since)
   const log = logs.find(({ checkpoint }) => originOf(checkpoint) === origin) ?? logs.at(-1)
   if (log === undefined) throw new Error('evidence has at least one log')
-  const base = url ?? `https://${originOf(log.checkpoint).split('/')[0] ?? ''}`
+  const base = url?.replace(/\/+$/, '') ?? `https://${originOf(log.checkpoint).split('/')[0] ?? ''}`
   try {
     const { checkpoint, key: logKey } = log
-    const result = await checkSince({ since, checkpoint, logKey, read: (path, max) => readFile(base, path, max) })
+    const result = await checkSince({ since, checkpoint, logKey, read: openLogReader(base) })
     return { isConsistent: result.outcome === 'consistent', outcome: result.outcome, reason: describe(result) }
   } catch (error) {
     if (!(error instanceof EvidenceError)) throw error
@@ -50,18 +49,4 @@ function readOrigin(checkpoint: string): string {
   } catch {
     throw new ArgumentError('The file of --since contains no checkpoint of a log.')
   }
-}
-
-/** Reads a file of the log. Throws if it cannot be read, or has more bytes. */
-async function readFile(base: string, path: string, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
-  const response = await fetch(new URL(path, base), { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
-  if (!response.ok) throw new EvidenceError('log', `${path} could not be read: the status is ${response.status}`)
-  const chunks: Uint8Array[] = []
-  let bytes = 0
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.length
-    if (bytes > bytesMax) throw new EvidenceError('log', `${path} has more than ${bytesMax} bytes`)
-    chunks.push(chunk)
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }
