@@ -39,11 +39,12 @@ interface VerifyOptions {
 
 export function addVerifyCommand(program: Command, run: Run): Command {
   const command = program
-    .command('verify <file>')
+    .command('verify')
     .summary('Verifies the evidence of payments, without the service.')
     .description(
-      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc or --since. <file> is - for the standard input.',
+      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc or --since.',
     )
+    .argument('<file>', 'The file with the evidence. With -, it is read from standard input.')
     .option(
       '--owner-key <key>',
       'The public key of a passkey that owned the wallet first, or a file with it. Repeatable.',
