@@ -10,7 +10,6 @@ import {
 import { checkLog } from '../../../signer/program/read-log.ts'
 import type { SinceResult } from '../../../signer/src/evidence/consistency.ts'
 import { EvidenceError } from '../../../signer/src/evidence/evidence-error.ts'
-import { parseFile } from '../../../signer/src/evidence/file.ts'
 import {
   describeResult,
   describeResults,
@@ -19,6 +18,7 @@ import {
   formatResults,
   hasNo,
 } from '../../../signer/src/evidence/format-result.ts'
+import { originOf } from '../../../signer/src/evidence/signed-note.ts'
 import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
 import type { InvalidResult, Trust, ValidResult } from '../../../signer/src/evidence/judge-payment.ts'
 import { verifyEvidence } from '../../../signer/src/evidence/verify-evidence.ts'
@@ -43,10 +43,14 @@ interface VerifyOptions {
 
 export function addVerifyCommand(program: Command, run: Run): Command {
   const command = program
-    .command('verify [file]')
+    .command('verify')
     .summary('Verifies the evidence of payments, without the service.')
     .description(
-      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. With --since, whether the log still contains what a checkpoint covers that you have kept; then <file> may be left out. Needs no sign-in, and sends nothing anywhere without --rpc and --since. <file> is - for the standard input.',
+      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. With --since, whether the log still contains what a checkpoint covers that you have kept. Needs no sign-in, and sends nothing anywhere without --rpc or --since.',
+    )
+    .argument(
+      '[file]',
+      'The file with the evidence. With -, it is read from standard input. With --since, it may be left out.',
     )
     .option(
       '--owner-key <key>',
@@ -77,7 +81,7 @@ export function addVerifyCommand(program: Command, run: Run): Command {
 /** Returns the exit code 0 only if the evidence is valid, none of the answers is no, and the log was not rewritten. */
 async function verify(cli: Cli, file: string | undefined, options: VerifyOptions): Promise<ExitCode> {
   if (file === undefined) {
-    const log = await readSince(options, null)
+    const log = await readSince(options, [])
     if (log === null) throw usageError('Name a file with evidence, or a checkpoint with --since.')
     cli.output.answer({
       body: { valid: true, log: describeSince(log) },
@@ -90,7 +94,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
   const results: ValidResult[] = []
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
-    const log = await readSince(options, whole.logs.at(-1)?.checkpoint ?? null)
+    const log = await readSince(options, checkpointsOf(whole))
     cli.output.answer({
       body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
@@ -100,7 +104,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
-    const log = await readSince(options, parseFile(content).file.logs.at(-1)?.checkpoint ?? null)
+    const log = await readSince(options, checkpointsOf(result))
     cli.output.answer({
       body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,
@@ -113,17 +117,25 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
 const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: describeSince(log) })
 const formatLog = (log: SinceResult | null) => (log === null ? [] : formatSince(log))
 
-/** Compares the kept checkpoint with the log of today, and with the checkpoint of the evidence. Null without `--since`. */
+/**
+ * Compares the kept checkpoint with the log of today, and with the checkpoint of the same log in the evidence. Null without
+ * `--since`.
+ */
 async function readSince(
   { since, logKey, logUrl }: VerifyOptions,
-  checkpoint: string | null,
+  checkpoints: readonly string[],
 ): Promise<SinceResult | null> {
   if (since === undefined) return null
-  const [key, ...others] = logKey
-  if (key === undefined || others.length > 0) throw usageError('--since needs one --log-key.')
   try {
-    const given = { since: await readText(since), logKey: await readLogKey(key), logUrl: logUrl ?? null }
-    return await checkLog({ ...given, checkpoint })
+    const kept = await readText(since)
+    const origin = originOf(kept)
+    const keys = await Promise.all(logKey.map(readLogKey))
+    const ofOrigin = keys.find((one) => one.startsWith(`${origin}+`))
+    // A log that was restored has another origin, but the same key.
+    const key = ofOrigin ?? (keys.length === 1 ? keys[0] : undefined)
+    if (key === undefined) throw new ArgumentError(`--since needs --log-key with the key of ${origin}.`)
+    const checkpoint = checkpoints.find((one) => originOf(one) === origin) ?? checkpoints.at(-1) ?? null
+    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoint })
   } catch (error) {
     if (error instanceof ArgumentError) throw usageError(error.message)
     if (error instanceof EvidenceError) throw notValid({ kind: 'invalid', part: error.part, reason: error.reason })
@@ -152,6 +164,8 @@ async function readInput(
     throw error instanceof ArgumentError ? usageError(error.message) : error
   }
 }
+
+const checkpointsOf = ({ logs }: Pick<WholeList, 'logs'>) => logs.map(({ checkpoint }) => checkpoint)
 
 /** Collects the results of an export, which count only if all of it is whole. */
 async function collectResults(
