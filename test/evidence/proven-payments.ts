@@ -123,7 +123,8 @@ export async function openPayer(fixture: SandboxFixture, ctx: Context): Promise<
   const owned = await openOwned(ctx)
   const { workspaceId, mode, wallet, owner, actor } = owned
   await fixture.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
-  const { secret: key } = await issueKey(ctx, { workspaceId, mode, actor: { ...actor, ...justProved(ctx) } })
+  const maker = { kind: 'user', id: actor.id, ...justProved(ctx) } as const
+  const { secret: key } = await issueKey(ctx, { workspaceId, mode, actor: maker })
   await signRecord(ctx, owned, owner)
   return { fixture, owned, key }
 }

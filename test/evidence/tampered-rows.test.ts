@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
-import { readCheckpoint, readVerifierKey } from '../../signer/src/evidence/signed-note.ts'
 import { call } from '../support/http-client.ts'
 import { openProvenSandbox, type ProvenSandbox } from './proven-sandbox.ts'
 import type { Verdict } from './python-verifier.ts'
@@ -114,14 +113,14 @@ describe('somebody who may do anything in the database', () => {
   for (const [name, { table, change, found }] of Object.entries(TAMPERINGS)) {
     test(`${name}: ${found}`, async () => {
       const quoted = change.replaceAll('$1', `'${id}'`)
-      const { query } = proven.fixture
+      const { fixture } = proven
       // Triggers reject such changes, but not those of a superuser who turns them off.
-      await query(`begin; set local session_replication_role = replica;
+      await fixture.query(`begin; set local session_replication_role = replica;
         create table tampered as table ${table}; ${quoted}; commit`)
       try {
         assert.equal(await exportAndVerify(), found)
       } finally {
-        await query(`begin; set local session_replication_role = replica;
+        await fixture.query(`begin; set local session_replication_role = replica;
           delete from ${table}; insert into ${table} table tampered; drop table tampered; commit`)
       }
     })
