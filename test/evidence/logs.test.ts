@@ -49,7 +49,7 @@ describe('the logs of a file with evidence', () => {
     assert.equal(await verify(withLog({ key: other.signer.verifierKey }), log), 'logs[0].checkpoint')
     const renamed = new ForgedLog('another.example/log')
     assert.equal(await verify(withLog({ key: renamed.signer.verifierKey }), log), 'logs[0].checkpoint')
-    const note = String(own['checkpoint'])
+    const note = log.checkpoint()
     for (const [from, to] of [
       ['\n\n', '\nextension\n\n'],
       [/\n$/, '\n— another.example/log AAAA\n'],
@@ -89,7 +89,7 @@ describe('the logs of a file with evidence', () => {
       log.add(activated().leaf, ...first.map(({ leaf }) => leaf))
       next.add(activated().leaf, ...second.map(({ leaf }) => leaf))
       const logs = [log.export(first.map(({ leaf }) => leaf)), next.export(second.map(({ leaf }) => leaf))]
-      return [{ ...toFile(parts, new ForgedLog()), logs } as Members, next]
+      return [{ ...toFile(parts, new ForgedLog()), logs }, next]
     }
     assert.equal(await verify(...moved([record, grant, active], [payment, end])), 'yes, yes')
     assert.equal(await verify(...moved(parts, [])), 'yes, yes')
@@ -145,7 +145,7 @@ describe('the logs of a file with evidence', () => {
       assert.equal(describeVerdict(await verifiers.verify(changed, given)), 'file', changed.slice(0, 20))
     }
     // Only an export ends with a newline.
-    assert.match(String(describeVerdict(await verifiers.verify(`${text}\n`, given))), /^(file|lines\[0\])$/)
+    assert.match(describeVerdict(await verifiers.verify(`${text}\n`, given)), /^(file|lines\[0\])$/)
   })
 })
 

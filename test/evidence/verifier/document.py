@@ -163,17 +163,18 @@ def read_line(line, path, keys, trees, shared, payments):
         is_later = (leaf["log"], leaf["position"]) > (earlier["log"], earlier["position"])
         check(is_later, f"{path}.leaves[{index}].position", "is not above the position before")
     check_signature_forms(value["signatures"], f"{path}.signatures")
+    is_first = value["authority"] not in shared
+    check(is_first or value["signatures"] == [], f"{path}.signatures", "are in the line of a payment")
     leaves = [
         check_leaf(leaf, f"{path}.leaves[{index}]", leaf["log"], trees[leaf["log"]])
         for index, leaf in enumerate(value["leaves"])
     ]
     signatures = check_signatures(value["signatures"], f"{path}.signatures", leaves)
     is_payment = any(leaf.values["type"] == "payment.decided" for leaf in leaves)
-    check(is_payment == (value["authority"] in shared), f"{path}.leaves", "are not those of such a line")
-    if not is_payment:
+    check(is_payment != is_first, f"{path}.leaves", "are not those of such a line")
+    if is_first:
         shared[value["authority"]] = (leaves, signatures)
         return
-    check(signatures == [], f"{path}.signatures", "are in the line of a payment")
     all_leaves, signatures = shared[value["authority"]]
     all_leaves = sorted([*all_leaves, *leaves], key=lambda leaf: leaf.place)
     check_positions(all_leaves, keys)
