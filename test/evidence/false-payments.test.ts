@@ -9,6 +9,8 @@ const ANSWERS: Readonly<Record<string, readonly [string, string, string]>> = {
   'a payment above the cap that the owner signed': ['yes', 'no', 'yes'],
   'a payment under a grant that an owner did not resume': ['not checked', 'no', 'yes'],
   'a payment that never happened': ['yes', 'yes', 'no'],
+  'another amount than that which was paid': ['yes', 'yes', 'no'],
+  'another recipient than the one who was paid': ['yes', 'yes', 'no'],
 }
 
 describe('the evidence of a service whose database somebody else changes', () => {
