@@ -78,7 +78,7 @@ export function addVerifyCommand(program: Command, run: Run): Command {
   ])
 }
 
-/** Returns the exit code 0 only if the evidence is valid, none of the answers is no, and the log was not rewritten. */
+/** Returns the exit code 0 only if the evidence is valid, none of the answers is no, and the log contains the old leaves. */
 async function verify(cli: Cli, file: string | undefined, options: VerifyOptions): Promise<ExitCode> {
   if (file === undefined) {
     const log = await readSince(options, [])
@@ -88,7 +88,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
       next: null,
       human: () => toBlock(formatSince(log)),
     })
-    return EXIT.ok
+    return isContained(log) ? EXIT.ok : EXIT.failure
   }
   const { trust, content } = await readInput(file, options)
   const results: ValidResult[] = []
@@ -111,8 +111,11 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
       human: () => toBlock([...formatResult(result), ...formatLog(log)]),
     })
   }
-  return results.some(hasNo) ? EXIT.failure : EXIT.ok
+  return results.some(hasNo) || !isContained(log) ? EXIT.failure : EXIT.ok
 }
+
+/** Returns whether the log still contains what the kept checkpoint covers, if there is one. */
+const isContained = (log: SinceResult | null) => log === null || log.outcome === 'consistent'
 
 const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: describeSince(log) })
 const formatLog = (log: SinceResult | null) => (log === null ? [] : formatSince(log))
