@@ -386,7 +386,7 @@ function describeFile({ logs }: EvidenceFile): string[] {
   })
 }
 
-function withoutTree({ logs, seal: _, ...file }: EvidenceFile) {
-  const leaves = logs.flatMap((log) => log.leaves.map(({ proof: __, ...leaf }) => leaf))
-  return { ...file, leaves }
+function withoutTree({ logs, format, signatures }: EvidenceFile) {
+  const leaves = logs.flatMap((log) => log.leaves.map(({ content, position, texts }) => ({ content, position, texts })))
+  return { format, signatures, leaves }
 }
