@@ -53,7 +53,9 @@ const BUILDS = [
     output: 'signer/dist',
     sources: [
       'signer/src',
+      'signer/program',
       'signer/public',
+      'scripts/bundle-verifier.ts',
       'signer/tsconfig.json',
       'signer/tsconfig.build.json',
       'tsconfig.base.json',
@@ -71,7 +73,10 @@ const BUILDS = [
     name: 'command line',
     output: 'cli/dist',
     // The command line contains the client, so the client is built before it.
-    sources: ['cli/src', 'cli/package.json', 'sdk/src', 'scripts/bundle-program.ts', ...SHARED_SOURCES],
+    sources: [
+      ...['cli/src', 'cli/package.json', 'sdk/src', 'signer/src', 'signer/program'],
+      ...['scripts/bundle-program.ts', ...SHARED_SOURCES],
+    ],
     build: buildCommandLine,
   },
   {
@@ -114,9 +119,13 @@ function compressAssets(folder: string): void {
   }
 }
 
-/** Removes only the types from the signer page's sources, so that people can read the published code. */
+/**
+ * Removes only the types from the signer page's sources, so that people can read the published code. The verifier of
+ * evidence is also published as one program without other files.
+ */
 function buildSigner(folder: string): string | null {
-  const fault = runTsc('signer/tsconfig.build.json', folder)
+  const verifier = [join(ROOT, 'scripts', 'bundle-verifier.ts'), join(folder, 'bursar-verify.mjs')]
+  const fault = runTsc('signer/tsconfig.build.json', folder) ?? runNode(verifier, ROOT)
   if (fault !== null) return fault
   cpSync(join(ROOT, 'signer', 'public'), folder, { recursive: true })
   const sums = listFiles(`${folder}/`, '').map((file) => `${sha256(join(folder, file))}  ${relative('.', file)}\n`)

@@ -14,6 +14,7 @@ import { addMeCommand } from './commands/me.ts'
 import { addPayCommand } from './commands/pay.ts'
 import { addPaymentsCommand } from './commands/payments.ts'
 import { addPreviewCommand } from './commands/preview.ts'
+import { addVerifyCommand } from './commands/verify.ts'
 import { addWalletsCommand } from './commands/wallets.ts'
 import { addWebhooksCommand } from './commands/webhooks.ts'
 
@@ -69,6 +70,7 @@ const COMMANDS = [
   addLedgerCommand,
   addEventsCommand,
   addWebhooksCommand,
+  addVerifyCommand,
   addMcpCommand,
   addDoctorCommand,
   addCompletionCommand,

@@ -9,7 +9,12 @@ const MARKS_SURPLUS = /(\p{M}{2})\p{M}+/gu
  * this page.
  */
 export function cleanText(text: string): string {
-  const line = text.replaceAll(/\s+/gu, ' ').replaceAll(INVISIBLE, '').replaceAll(MARKS_SURPLUS, '$1').trim()
+  const line = cleanLine(text)
   const characters = Array.from(line)
   return characters.length > CHARS_MAX ? `${characters.slice(0, CHARS_MAX).join('')}…` : line
+}
+
+/** Reduces somebody else's text to one line of visible characters. */
+export function cleanLine(text: string): string {
+  return text.replaceAll(/\s+/gu, ' ').replaceAll(INVISIBLE, '').replaceAll(MARKS_SURPLUS, '$1').trim()
 }

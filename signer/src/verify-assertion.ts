@@ -51,7 +51,7 @@ export async function verifySigned(
   return await crypto.subtle.verify({ name: 'ECDSA', hash: 'SHA-256' }, key, signature, signed)
 }
 
-async function importKey(spki: Bytes): Promise<CryptoKey | null> {
+async function importKey(spki: Bytes) {
   try {
     return await crypto.subtle.importKey('spki', spki, { name: 'ECDSA', namedCurve: 'P-256' }, false, ['verify'])
   } catch {

@@ -1,57 +1,101 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
-import { readConfig } from '../../server/src/config.ts'
-import { createClock } from '../../server/src/lib/clock.ts'
-import { createLogger } from '../../server/src/lib/logger.ts'
-import { openContext } from '../../server/src/service.ts'
-import { call } from '../support/http-client.ts'
+import { before, describe, test } from 'node:test'
 import { backUpDatabase } from '../support/restore/database-backup.ts'
-import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
-import { exportFiles, makePayments, passFence, type ProvenPayments } from './proven-payments.ts'
-import { openVerifiers, type Verifiers } from './verifiers.ts'
+import { flipBytes } from './changed-files.ts'
+import { createOwner } from './forged-file.ts'
+import { ForgedLog } from './forged-log.ts'
+import { exportFiles } from './proven-payments.ts'
+import { openProvenSandbox, type ProvenSandbox } from './proven-sandbox.ts'
 import type { Given } from './python-verifier.ts'
 
+const TRANSFER = 'a transfer just before the revocation'
+/** So many files are verified at the same time. */
+const FILES_AT_ONCE = 16
+/** Of the smallest file, every byte is changed. Both verifiers verify one in so many of these files. */
+const BOTH_STEP = 20
+/** Of all files, one byte in so many is changed. */
+const CHOSEN_STEP = 311
+const isChosen = (_: unknown, index: number): boolean => index % CHOSEN_STEP === 0
+
 describe('the evidence of payments in the sandbox', () => {
-  let fixture: OwnSandboxFixture
-  let verifiers: Verifiers
-  let payments: ProvenPayments
-  let files: ReadonlyMap<string, string>
-  let given: Given
+  let proven: ProvenSandbox
   before(async () => {
-    fixture = await openSandboxFixture()
-    verifiers = openVerifiers()
-    const opened = openContext(readConfig(fixture.environment()), {
-      clock: createClock(),
-      logger: createLogger('silent'),
-    })
-    try {
-      payments = await makePayments(fixture, opened.context)
-    } finally {
-      await opened.close()
-    }
-    await passFence(fixture, payments)
-    files = await exportFiles(fixture, payments)
-    const { text } = await call(fixture.baseUrl, 'GET', '/.well-known/bursar-log.json', {})
-    const { verifier_key: logKey } = JSON.parse(text) as { verifier_key: string }
-    const { rpc_url: rpc } = fixture.sandbox.facts.chains.test
-    given = { ownerKeys: [payments.owned.owner.publicKeySpki], logKeys: [logKey], rpc }
-  })
-  after(async () => {
-    await verifiers.close()
-    await fixture.close()
+    proven = await openProvenSandbox()
   })
 
-  async function verifyAll(exported: ReadonlyMap<string, string>): Promise<void> {
-    assert.equal(exported.size, payments.ids.size)
-    for (const [name, file] of exported) {
-      const verdict = await verifiers.verify(file, given)
+  async function verifyAll(files: ReadonlyMap<string, string>): Promise<void> {
+    const { payments, verifiers, given } = proven
+    assert.equal(files.size, payments.ids.size)
+    for (const [name, file] of files) {
       const payment = payments.ids.get(name)
       const yes = { owner_signed: 'yes', within_limits: 'yes', on_chain: 'yes' }
-      assert.deepEqual(verdict, { valid: true, payment, ...yes }, name)
+      assert.deepEqual(await verifiers.verify(file, given), { valid: true, payment, ...yes }, name)
     }
   }
 
+  async function ask(change: Partial<Given>): Promise<unknown> {
+    const { files, verifiers, given } = proven
+    const { valid, ...found } = await verifiers.verify(files.get(TRANSFER) ?? '', { ...given, ...change })
+    if (!valid) return Object.values(found)
+    assert.ok('payment' in found)
+    return [found.owner_signed, found.within_limits, found.on_chain]
+  }
+
   test('both verifiers answer yes to all three questions about each of them', async () => {
+    await verifyAll(proven.files)
+  })
+
+  test('the answers depend on the keys and on the node that the user gives', async () => {
+    const { chains } = proven.fixture.sandbox.facts
+    assert.deepEqual(await ask({ ownerKeys: [] }), ['not checked', 'yes', 'yes'])
+    assert.deepEqual(await ask({ ownerKeys: [createOwner().publicKeySpki] }), ['no', 'not checked', 'not checked'])
+    assert.deepEqual(await ask({ logKeys: [new ForgedLog().signer.verifierKey] }), ['logs[0].key'])
+    assert.deepEqual(await ask({ rpc: chains.live.rpc_url }), ['yes', 'yes', 'not checked'])
+    assert.deepEqual(await ask({ rpc: proven.fixture.baseUrl }), ['yes', 'yes', 'not checked'])
+  })
+
+  test('a file is invalid as soon as one of its bytes is another one, whichever it is', async () => {
+    const withdrawal = flipBytes(proven.files.get('a withdrawal') ?? '')
+    // The larger files have other parts too.
+    const others = [...proven.files.values()].flatMap((file) =>
+      flipBytes(file)
+        .filter(isChosen)
+        .map((one) => ({ ...one, isBoth: true })),
+    )
+    const changed = [...withdrawal.map((one, index) => ({ ...one, isBoth: index % BOTH_STEP === 0 })), ...others]
+    const left = changed.values()
+    const verify = async (): Promise<void> => {
+      for (const { name, file, isBoth } of left) {
+        const verdict = await (isBoth ? proven.verifiers.verify(file) : proven.verifiers.verifyHere(file))
+        assert.ok(!verdict.valid && verdict.part !== '', name)
+      }
+    }
+    await Promise.all(Array.from({ length: FILES_AT_ONCE }, verify))
+  })
+
+  test('the evidence is the same after the database was restored from a copy', async () => {
+    const { fixture, payments } = proven
+    await fixture.sandbox.killServer('SIGTERM')
+    const backup = await backUpDatabase(fixture.databaseUrl)
+    await fixture.sandbox.startServer()
+    await fixture.sandbox.killServer('SIGKILL')
+    await backup.restore()
+    await fixture.sandbox.startServer()
+    const files = await exportFiles(fixture, payments)
     await verifyAll(files)
+    for (const [name, file] of files) assert.deepEqual(withoutTree(file), withoutTree(proven.files.get(name) ?? ''))
   })
 })
+
+/** Returns what does not change when the log grows. */
+function withoutTree(file: string): unknown {
+  const {
+    logs,
+    seal: _,
+    ...rest
+  } = JSON.parse(file) as {
+    logs: readonly { leaves: readonly { readonly proof: unknown }[] }[]
+    seal: string
+  }
+  return { ...rest, leaves: logs.map(({ leaves }) => leaves.map(({ proof: __, ...leaf }) => leaf)) }
+}

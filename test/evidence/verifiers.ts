@@ -16,7 +16,7 @@ export function openVerifiers() {
     if (other !== undefined) assert.deepEqual(select(other), own, JSON.stringify(other))
     return own
   }
-  return { verify, close: async () => python?.close() }
+  return { verify, verifyHere, close: async () => python?.close() }
 }
 
 export type Verifiers = ReturnType<typeof openVerifiers>

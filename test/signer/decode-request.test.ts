@@ -59,6 +59,7 @@ describe('decodeRequest', () => {
         amountMax: 10_000_000n,
         recipients: [RECIPIENT],
         endsAt: new Date(1_800_000_000_000),
+        grantId: RULE_NAME.split(' ')[0],
         dailyMax: 50_500_000n,
         purchaseToken: null,
       },

@@ -51,8 +51,9 @@ describe('what the service asks to sign, the page understands', () => {
   test('the terms of any grant', () => {
     check(
       property(terms, ({ maxPerTxMicro, dailyCapMicro, recipientAllowlist, expiresAt, x402 }) => {
+        const grantId = createId('grant', EXPIRES_AT)
         const rules = enclave.toRules({
-          ruleName: formatRuleName({ grantId: createId('grant', EXPIRES_AT), dailyCapMicro }),
+          ruleName: formatRuleName({ grantId, dailyCapMicro }),
           chainId: 8453,
           maxPerTxMicro,
           recipientAllowlist,
@@ -65,6 +66,7 @@ describe('what the service asks to sign, the page understands', () => {
         const decoded = read(payload)
         assert.ok(decoded.kind === 'policy' && decoded.terms !== null)
         assert.deepEqual(decoded.terms, {
+          grantId,
           chainId: 8453n,
           tokens: [USDC.toLowerCase()],
           amountMax: maxPerTxMicro,
@@ -116,6 +118,7 @@ describe('what the service asks to sign, the page understands', () => {
           from: WALLET,
           to: to.toLowerCase(),
           amount: micro,
+          reference: 'pay_1',
         })
       }),
     )

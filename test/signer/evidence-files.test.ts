@@ -63,7 +63,8 @@ describe('a file with evidence', () => {
     for (const path of [[], ...listPaths(file)]) {
       const value = read(file, path)
       if (typeof value !== 'object' || value === null || Array.isArray(value)) continue
-      const { part } = await fail(encode(replace(file, path, { ...value, more: 1 })), trustOf(plan))
+      const more = { ...(value as Record<string, Json>), more: 1 }
+      const { part } = await fail(encode(replace(file, path, more)), trustOf(plan))
       assert.equal(part, formatPath(path) || 'file')
     }
   })
@@ -129,7 +130,7 @@ describe('a file with evidence', () => {
     const ordered = sealFile({ ...file, logs: swapped.toReversed() }, plan.log)
     assert.equal((await verifyEvidence(encode(ordered), trustOf(plan))).kind, 'valid')
 
-    const leaves = log.leaves.map(({ content, texts }) => ({ content: String(content), texts: texts as never }))
+    const leaves = log.leaves.map(({ content, texts }) => ({ content, texts }))
     const again = createLogEntry(plan.log, [...leaves, { content: 'other', texts: {} }])
     const forked = { ...again, leaves: again.leaves.slice(2, -1) }
     const twice = [{ ...log, leaves: log.leaves.slice(0, 2) }, forked]
@@ -147,6 +148,12 @@ describe('a file with evidence', () => {
     assert.ok(result.kind === 'valid' && result.ownerSigned.answer === 'yes', inspect(result))
     assert.ok(result.unknown.some((sentence) => sentence.includes('several logs')))
     assert.equal((await fail(encode(sealFile({ ...file, logs }, plan.log)), trust)).part, 'seal')
+
+    const empty = { ...moved, leaves: [] }
+    const sealed = encode(sealFile({ ...file, logs: [log, empty] }, next))
+    assert.equal((await verifyEvidence(sealed, trust)).kind, 'valid', 'the workspace was moved after the payment')
+    const before = encode(sealFile({ ...file, logs: [empty, log] }, plan.log))
+    assert.equal((await fail(before, trust)).part, 'logs[0].leaves')
   })
 
   test('may leave out a text, which then cannot be checked', async () => {
@@ -253,7 +260,7 @@ function listPaths(value: Json, path: Path = []): readonly Path[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, member]) => {
     const inner = [...path, Array.isArray(value) ? Number(name) : name]
-    return [inner, ...listPaths(member as Json, inner)]
+    return [inner, ...listPaths(member, inner)]
   })
 }
 

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, sign, type KeyObject } from 'node:crypto'
+import { createHash, generateKeyPairSync, randomBytes, sign, type KeyObject } from 'node:crypto'
 import { createSoftwarePasskey, type SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { canonicalJson, type Json } from '../../signer/src/canonical-json.ts'
 import { DOES_NOT_PROVE } from '../../signer/src/evidence/does-not-prove.ts'
@@ -28,6 +28,11 @@ const MINUTE_MS = 60_000
 const FILLER_LEAVES = 3
 
 export type Members = Record<string, Json>
+
+export function textOf(value: Json | undefined): string {
+  if (typeof value !== 'string') throw new Error('this is no text')
+  return value
+}
 
 /** What happened, in the order of the log. Tests change, move and remove events before a file is made of them. */
 export interface LeafEvent {
@@ -106,10 +111,11 @@ export function createPlan(kind: SampleKind): Plan {
     ...(kind === 'withdrawal' ? [record, signature('withdrawal', PAYMENT, transfer())] : granted),
     ...(kind === 'resumed' ? suspended : []),
     ...[decided, ended],
+    ...(isPurchase ? [answer()] : []),
   ]
   const plan = { kind, log: createLog('log.example/log'), owner, other, events: events.map(setTime) }
   const suspension = findLeaf(plan, 'suspended')
-  if (suspension !== null) findSignature(plan, 'resume').signed = resumeStatement(String(suspension.leaf['at']))
+  if (suspension !== null) findSignature(plan, 'resume').signed = resumeStatement(textOf(suspension.leaf['at']))
   return plan
 }
 
@@ -162,10 +168,12 @@ export function resumeStatement(suspendedAt: string, changes: Members = {}, gran
   }
 }
 
+type LeafMember = { content: string; position: number; proof: readonly string[]; texts: Members }
+
 /** The file as JSON. Tests may change it, and seal it again. */
 export type SampleFile = {
   format: string
-  logs: { checkpoint: string; key: string; leaves: Members[] }[]
+  logs: { checkpoint: string; key: string; leaves: LeafMember[] }[]
   signatures: Members[]
   does_not_prove: string[]
   seal: string
@@ -312,15 +320,21 @@ function describeDecision(kind: SampleKind): Members {
   }
 }
 
+/** What the seller of a purchase responded. */
+function answer(): LeafEvent {
+  const leaf = { type: 'purchase.answered', status: 200, delivery: 'delivered', protocol: 'x402_v2', method: 'GET' }
+  const texts = { resource_url: 'https://seller.example/report', offer: null, receipt: '{"payer":"x"}' }
+  return payment('answered', { ...leaf, response_sha256: toBase64Url(sha256(Buffer.of())) }, texts)
+}
+
 function common(): Members {
-  const salt = createHash('sha256').update(String(Math.random())).digest().subarray(0, 16).toString('base64url')
-  return { v: 1, workspace: WORKSPACE, mode: 'live', salt }
+  return { v: 1, workspace: WORKSPACE, mode: 'live', salt: randomBytes(16).toString('base64url') }
 }
 
 function formatLeaf({ leaf, texts }: LeafEvent): string {
   const hashes = Object.entries(texts).map(([name, text]) => {
-    const salt = Buffer.from(String(leaf['salt']), 'base64url')
-    return [`${name}_hash`, text === null ? null : toBase64Url(sha256(salt, Buffer.from(`${name}\0${String(text)}`)))]
+    const salt = Buffer.from(textOf(leaf['salt']), 'base64url')
+    return [`${name}_hash`, text === null ? null : toBase64Url(sha256(salt, Buffer.from(`${name}\0${textOf(text)}`)))]
   })
   return canonicalJson({ ...(Object.fromEntries(hashes) as Members), ...leaf })
 }
@@ -360,7 +374,7 @@ function formatSignatureLeaf(entry: Members): string {
     ...{ ...common(), type: 'signature', at: entry['received_at'] ?? null, kind: entry['kind'] ?? null },
     ...{ object: entry['subject'] ?? null, credential: entry['credential'] ?? null },
     ...{ workspace: entry['workspace'] ?? null, mode: entry['mode'] ?? null },
-    ...{ subject: `${String(entry['credential'])} ${hashed}` },
+    ...{ subject: `${textOf(entry['credential'])} ${hashed}` },
     signature_sha256: toBase64Url(sha256(Buffer.from(canonicalJson(entry)))),
   })
 }

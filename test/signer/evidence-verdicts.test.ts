@@ -19,6 +19,7 @@ import {
   NONCE,
   ownersRequest,
   resumeStatement,
+  textOf,
   TX_HASH,
   type Members,
   type Plan,
@@ -262,7 +263,7 @@ const LIMITS: Record<string, Case> = {
     'yes',
     /as signed/,
     (plan) => {
-      const [name] = String(rule().name).split(' ')
+      const [name] = rule().name.split(' ')
       findSignature(plan, 'grant').signed = policy([rule(undefined, { name: name ?? '' })])
       setLeaf({ cap_24h: '1' })(plan)
     },
@@ -452,7 +453,7 @@ function sign(name: string, signed: Json): Change {
 
 function resume(changes: Members, grant: Members = {}): Change {
   return (plan) => {
-    const at = String(getLeaf(plan, 'suspended').leaf['at'])
+    const at = textOf(getLeaf(plan, 'suspended').leaf['at'])
     findSignature(plan, 'resume').signed = resumeStatement(at, changes, grant)
   }
 }
@@ -471,7 +472,7 @@ function setLeaf(changes: Members, name = 'decided'): Change {
 function setTerms(changes: Members): Change {
   return (plan) => {
     const event = getLeaf(plan, 'activated')
-    const details = JSON.parse(String(event.texts['details'])) as { terms: Members }
+    const details = JSON.parse(textOf(event.texts['details'])) as { terms: Members }
     const sorted = Object.entries({ ...details.terms, ...changes }).toSorted(([a], [b]) => (a < b ? -1 : 1))
     event.texts = { details: JSON.stringify({ ...details, terms: Object.fromEntries(sorted) }) }
   }

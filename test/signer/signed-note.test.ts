@@ -52,7 +52,7 @@ describe('a checkpoint that somebody has kept', () => {
   const refused: readonly [string, string, RegExp][] = [
     ['another log', other.sign(text.replace(ORIGIN, 'x.example/log')), /it is of the log x\.example\/log/],
     ['no signature', `${text}\n`, /it must end with signatures/],
-    ['no empty line', text, /the lines origin, size and root/],
+    ['no empty line', text, /an empty line/],
     ['the signature of another key', other.sign(text), /it has no signature of the key/],
     ['two signatures of the key', `${note}${signature}\n`, /more than one signature of the key/],
     ['a signature of another text', note.replace('20852163', '20852164'), /its signature is wrong/],
@@ -66,7 +66,7 @@ describe('a checkpoint that somebody has kept', () => {
       /the lines origin, size and root/,
     ],
     ['an extension line', signer.sign(`${text}more\n`), /the lines origin, size and root/],
-    ['carriage returns', note.replaceAll('\n', '\r\n'), /the lines origin, size and root/],
+    ['carriage returns', note.replaceAll('\n', '\r\n'), /an empty line/],
     ['no newline at the end', note.slice(0, -1), /it must end with signatures/],
     ['text after the signatures', `${note}more\n`, /a signature is malformed/],
     ['an endless text', `${note}${`${signature}\n`.repeat(40)}`, /it is too long/],

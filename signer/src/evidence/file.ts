@@ -89,7 +89,7 @@ export const readListedLeaves: Reader<readonly ReturnType<typeof readListedLeaf>
 
 const readFileMembers = members({
   format: oneOf(FILE_FORMAT),
-  logs: list(members({ ...LOG, leaves: readLeaves }), { min: 1, max: LOGS_MAX }),
+  logs: readFileLogs,
   signatures: readSignatures,
   does_not_prove: readSentences,
   seal: text,
@@ -105,8 +105,16 @@ export function parseFile(content: Uint8Array): { file: EvidenceFile; value: Jso
   return { file: readFileMembers(value, WHOLE), value }
 }
 
+/** The last log is that of the service that made the file. All leaves may be in earlier logs, if the workspace was moved. */
+function readFileLogs(value: Json, part: string): readonly (LogEntry & { readonly leaves: readonly LeafEntry[] })[] {
+  const logs = list(members({ ...LOG, leaves: readLeaves }), { min: 1, max: LOGS_MAX })(value, part)
+  const empty = logs.slice(0, -1).findIndex(({ leaves }) => leaves.length === 0)
+  if (empty >= 0) throw wrong(`${part}[${empty}].leaves`, 'only the last log may have no leaves')
+  return logs
+}
+
 function readLeaves(value: Json, part: string): readonly LeafEntry[] {
-  const leaves = list(members(LEAF), { min: 1, max: LEAVES_MAX })(value, part)
+  const leaves = list(members(LEAF), { min: 0, max: LEAVES_MAX })(value, part)
   const early = leaves.findIndex(({ position }, index) => position <= (leaves[index - 1]?.position ?? -1))
   if (early >= 0) throw wrong(`${part}[${early}].position`, 'it is not after the position of the leaf before')
   return leaves

@@ -35,9 +35,6 @@ export interface PaymentSummary {
   readonly transaction: string | null
 }
 
-/** What a verifier found out about one payment. */
-export type Result = InvalidResult | ValidResult
-
 /** The file is not whole, so it says nothing. */
 export interface InvalidResult {
   readonly kind: 'invalid'

@@ -6,6 +6,7 @@ import {
   address,
   bytesOf,
   chainHash,
+  count,
   digits,
   hash,
   members,
@@ -20,9 +21,14 @@ import {
 
 const SALT_BYTES = 16
 /** The members that are the hash of a text. Hashes of the chain are none of them. */
-const HASHES_OF_TEXTS: ReadonlySet<string> = new Set(['details_hash', 'memo_hash', 'idempotency_key_hash'])
+const HASHES_OF_TEXTS: ReadonlySet<string> = new Set([
+  ...['details_hash', 'memo_hash', 'idempotency_key_hash'],
+  ...['resource_url_hash', 'offer_hash', 'receipt_hash'],
+])
 const HASH_SUFFIX = '_hash'
 const DETAILS = 'details'
+const STATUS_MIN = 100
+const STATUS_MAX = 999
 
 export const MODES = ['test', 'live'] as const
 export const SIGNATURE_KINDS = ['grant', 'revocation', 'resume', 'owners', 'withdrawal', 'record'] as const
@@ -88,6 +94,18 @@ const TYPES = {
     credential: text,
     signature_sha256: hash,
   },
+  'purchase.answered': {
+    ...COMMON,
+    type: oneOf('purchase.answered'),
+    status: httpStatus,
+    delivery: text,
+    protocol: text,
+    method: text,
+    resource_url_hash: hash,
+    response_sha256: nullable(hash),
+    offer_hash: nullable(hash),
+    receipt_hash: nullable(hash),
+  },
   unavailable: {
     ...COMMON,
     type: oneOf('unavailable'),
@@ -135,7 +153,14 @@ const READERS: { readonly [Type in keyof Types]: (value: Json, part: string) => 
   'payment.decided': members(TYPES['payment.decided']),
   'payment.ended': members(TYPES['payment.ended']),
   signature: members(TYPES.signature),
+  'purchase.answered': members(TYPES['purchase.answered']),
   unavailable: members(TYPES.unavailable),
+}
+
+function httpStatus(value: Json, part: string): number {
+  const status = count(value, part)
+  if (status < STATUS_MIN || status > STATUS_MAX) throw wrong(part, 'it must be a status of HTTP')
+  return status
 }
 
 async function readTexts(leaf: Leaf, value: Json, part: string): Promise<Readonly<Record<string, string | null>>> {

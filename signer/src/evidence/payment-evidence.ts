@@ -129,6 +129,8 @@ function roleOf({ leaf, texts }: VerifiedLeaf, decided: DecidedLeaf): Role | nul
       return 'decided'
     case 'payment.ended':
       return leaf.subject === decided.subject ? 'ended' : null
+    case 'purchase.answered':
+      return leaf.subject === decided.subject && decided.kind === 'x402' ? 'answered' : null
     case 'audit': {
       if (decided.grant === null) return null
       if (leaf.action === 'agents.stopped') return concernsStop(texts['details'] ?? null, decided) ? 'suspended' : null

@@ -122,6 +122,7 @@ interface Note {
 function parseNote(note: string): Note {
   if (note.length > NOTE_CHARS_MAX) throw new EvidenceError(CHECKPOINT, 'it is too long')
   const end = note.indexOf('\n\n') + 1
+  if (end === 0) throw new EvidenceError(CHECKPOINT, 'it must have an empty line before its signatures')
   const text = note.slice(0, end)
   const lines = note.slice(end + 1).split('\n')
   if (lines.length < 2 || lines.pop() !== '') throw new EvidenceError(CHECKPOINT, 'it must end with signatures')

@@ -1,7 +1,7 @@
 import { toBase64 } from '../bytes.ts'
 import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
-import { readListedLeaves, readLogs, readSentences, readSignatures } from './file.ts'
+import { readListedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
@@ -13,7 +13,7 @@ import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
 
 export const LIST_FORMAT = 'bursar-evidence-list/1'
 /** About 200,000 payments. */
-const LIST_BYTES_MAX = 512 * 1024 * 1024
+export const LIST_BYTES_MAX = 512 * 1024 * 1024
 /** The lines that are verified at the same time. */
 const LINES_AT_ONCE = 64
 const NEWLINE = 0x0a
@@ -24,6 +24,7 @@ export interface WholeList {
   readonly payments: number
   /** The payments of the period that have no evidence yet. */
   readonly leftOut: number
+  readonly logs: readonly LogEntry[]
 }
 
 interface Line {
@@ -87,7 +88,7 @@ export async function* verifyEvidenceList(
     const part = `lines[${last}].seal`
     if (key === undefined) throw wrong(part, 'there is no log')
     await verifySeal(seal, { key, format: LIST_FORMAT, hash, part })
-    yield { kind: 'whole', payments, leftOut }
+    yield { kind: 'whole', payments, leftOut, logs: head.logs }
   } catch (error) {
     yield toInvalid(error)
   }
@@ -152,6 +153,11 @@ function readLine<Value>({ number, content }: Line, read: (value: Json, part: st
   const value = parseCanonicalJson(content)
   if (value === undefined) throw wrong(part, 'it is not canonical JSON (RFC 8785)')
   return read(value, part)
+}
+
+/** Returns whether the content is an export of many payments. A file with the evidence of one has no newline at its end. */
+export function isEvidenceList(content: Uint8Array): boolean {
+  return content.at(-1) === NEWLINE
 }
 
 function findEnds(content: Uint8Array): readonly number[] {

@@ -3,8 +3,8 @@ import { canonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
 import { DOES_NOT_PROVE } from './does-not-prove.ts'
 import { EvidenceError } from './evidence-error.ts'
-import { FILE_FORMAT, parseFile, type EvidenceFile } from './file.ts'
-import { judgePayment, type InvalidResult, type Result, type Trust } from './judge-payment.ts'
+import { FILE_FORMAT, parseFile, type EvidenceFile, type LogEntry } from './file.ts'
+import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { wrong } from './read.ts'
 import { settle } from './settle.ts'
@@ -12,11 +12,14 @@ import { checkPositions, verifyLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature } from './verify-signature.ts'
 
+/** The result for a file, with the logs that it contains. */
+export type FileResult = InvalidResult | (ValidResult & { readonly logs: readonly LogEntry[] })
+
 /**
  * Verifies a file with the evidence of one payment (docs/evidence.md), without the service. Throws nothing: if a part of
  * the file is wrong, the result names it.
  */
-export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise<Result> {
+export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise<FileResult> {
   try {
     const { file, value } = parseFile(content)
     const logs = await verifyLogs(file.logs, { trusted: trust.logKeys, part: 'logs' })
@@ -33,7 +36,10 @@ export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise
     const evidence = arrangeEvidence({ leaves, signatures }, 'logs')
     checkSentences(file.does_not_prove, 'does_not_prove')
     await checkSeal(file, { value, logs })
-    return await judgePayment(evidence, trust)
+    return {
+      ...(await judgePayment(evidence, trust)),
+      logs: file.logs.map(({ checkpoint, key }) => ({ checkpoint, key })),
+    }
   } catch (error) {
     return toInvalid(error)
   }

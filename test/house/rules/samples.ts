@@ -122,10 +122,12 @@ export const SAMPLES: readonly Sample[] = [
       },
       broken('signer/src/describe.ts', importing('../../server/src/values/money.ts')),
       broken('cli/src/main.ts', importing('../../sdk/src/send.ts')),
+      broken('cli/src/main.ts', importing('../../signer/src/passkeys.ts')),
       broken('sdk/src/send.ts', importing('../../server/src/values/money.ts')),
     ],
     passes: [
       file('sandbox/src/control/routes.ts', importing('@bursar/server/src/service.ts')),
+      file('cli/src/commands/verify.ts', importing('../../../signer/src/evidence/verify-evidence.ts')),
       file('dashboard/src/api/agents.ts', importingType(`@bursar/${CONTRACT}agents.ts`)),
       {
         'dashboard/src/format/roles.ts': importing('@bursar/server/src/values/limits.ts'),

@@ -14,8 +14,11 @@ const CONTRACT = 'server/src/console/contract/'
 /** The dashboard may import values from files of these folders that import nothing at run time, such as a limit. */
 const VALUES = /^server\/src\/(?:values|domain)\//
 
+/** The command line verifies evidence with the same files as the signer page. They are bundled into it. */
+const VERIFIER = /^signer\/(?:src\/evidence|program)\//
+
 export const WORKSPACE_BORDERS: Rule = {
-  name: 'the server, the signer page, the client and the command line import no other workspace, the dashboard only types of its contract and values of files that import nothing, the sandbox only in its control API',
+  name: 'the server, the signer page and the client import no other workspace, the command line only the verifier of the signer page, the dashboard only types of its contract and values of files that import nothing, the sandbox only in its control API',
   check: (tree) => {
     const shared = listSharedFiles(tree)
     return tree.modules
@@ -54,7 +57,7 @@ function findFault(path: string, { target, typeOnly, isShared }: Target): string
   if (path.startsWith('sdk/src/') && !target.startsWith('sdk/src/')) {
     return `the client may not import ${target}: it is published alone; move what it needs into sdk/src`
   }
-  if (path.startsWith('cli/src/') && !/^cli\/(?:src\/|package\.json$)/.test(target)) {
+  if (path.startsWith('cli/src/') && !/^cli\/(?:src\/|package\.json$)/.test(target) && !VERIFIER.test(target)) {
     return `the command line may not import ${target}: it is published alone, and calls the service with the client`
   }
   if (path.startsWith('dashboard/') && /^(?:server|sandbox)\//.test(target)) {

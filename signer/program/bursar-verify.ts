@@ -1,0 +1,113 @@
+// `node bursar-verify.mjs FILE`: verifies evidence without the service and without other files. It is built from the same
+// modules as the signer page's verifier and the command `bursar verify`.
+import { parseArgs } from 'node:util'
+import { cleanLine } from '../src/clean-text.ts'
+import {
+  describeResult,
+  describeResults,
+  formatInvalid,
+  formatResult,
+  formatResults,
+  hasNo,
+} from '../src/evidence/format-result.ts'
+import type { InvalidResult, Trust, ValidResult } from '../src/evidence/judge-payment.ts'
+import { verifyEvidence } from '../src/evidence/verify-evidence.ts'
+import { isEvidenceList, verifyEvidenceList, type WholeList } from '../src/evidence/verify-evidence-list.ts'
+import { openChainNode } from './chain-node.ts'
+import { ArgumentError, readEvidence, readLogKey, readOwnerKey } from './read-arguments.ts'
+
+const USAGE = `Usage: node bursar-verify.mjs FILE [options]
+
+Verifies the evidence of a payment, or an export with the evidence of many. FILE is - for the standard input.
+
+  --owner-key KEY   the public key of a passkey that owned the wallet first, or a file with it; may be repeated
+  --log-key KEY     the verifier key of the log, or a file with it; may be repeated
+  --rpc URL         a node of the chain; without it, nothing is sent anywhere
+  --json            writes JSON
+
+Exit codes: 0 valid, and no answer is no · 1 not valid, or an answer is no · 2 wrong usage
+`
+
+const OPTIONS = {
+  'owner-key': { type: 'string', multiple: true, default: [] as string[] },
+  'log-key': { type: 'string', multiple: true, default: [] as string[] },
+  rpc: { type: 'string' },
+  json: { type: 'boolean', default: false },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  if (!(error instanceof ArgumentError)) throw error
+  process.stderr.write(`${cleanLine(error.message)}\n`)
+  process.exitCode = 2
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args)
+  const [path, ...others] = positionals
+  if (values.help || path === undefined || others.length > 0) {
+    process.stderr.write(USAGE)
+    return values.help ? 0 : 2
+  }
+  const trust = {
+    ownerKeys: await Promise.all(values['owner-key'].map(readOwnerKey)),
+    logKeys: await Promise.all(values['log-key'].map(readLogKey)),
+    node: values.rpc === undefined ? null : openChainNode(parseUrl(values.rpc)),
+  }
+  const content = await readEvidence(path, process.stdin)
+  return isEvidenceList(content)
+    ? await verifyMany(content, { trust, isJson: values.json })
+    : await verifyOne(content, { trust, isJson: values.json })
+}
+
+async function verifyOne(
+  content: Uint8Array<ArrayBuffer>,
+  { trust, isJson }: { trust: Trust; isJson: boolean },
+): Promise<number> {
+  const result = await verifyEvidence(content, trust)
+  if (result.kind === 'invalid') return fail(result, isJson)
+  write(isJson ? [JSON.stringify({ valid: true, ...describeResult(result) })] : formatResult(result))
+  return hasNo(result) ? 1 : 0
+}
+
+async function verifyMany(
+  content: Uint8Array<ArrayBuffer>,
+  { trust, isJson }: { trust: Trust; isJson: boolean },
+): Promise<number> {
+  const results: ValidResult[] = []
+  let end: WholeList | InvalidResult | null = null
+  for await (const one of verifyEvidenceList(content, trust)) {
+    if (one.kind === 'valid') results.push(one)
+    else end = one
+  }
+  if (end === null) throw new Error('the export has no end')
+  if (end.kind === 'invalid') return fail(end, isJson)
+  write(isJson ? [JSON.stringify({ valid: true, ...describeResults(results, end) })] : formatResults(results, end))
+  return results.some(hasNo) ? 1 : 0
+}
+
+function fail(result: InvalidResult, isJson: boolean): number {
+  const { part, reason } = result
+  if (isJson) write([JSON.stringify({ valid: false, part, reason })])
+  else process.stderr.write(`${formatInvalid(result)}\n`)
+  return 1
+}
+
+function write(lines: readonly string[]): void {
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new ArgumentError(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function parseUrl(text: string): string {
+  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new ArgumentError('--rpc must be an http or https URL.')
+  return text
+}

@@ -1,0 +1,57 @@
+import { readConfig } from '../../server/src/config.ts'
+import { createClock } from '../../server/src/lib/clock.ts'
+import { createLogger } from '../../server/src/lib/logger.ts'
+import { openContext } from '../../server/src/service.ts'
+import { call } from '../support/http-client.ts'
+import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
+import { share } from '../support/sandbox/share.ts'
+import { exportFiles, makePayments, passFence, type ProvenPayments } from './proven-payments.ts'
+import type { Given } from './python-verifier.ts'
+import { openVerifiers, type Verifiers } from './verifiers.ts'
+
+/** A sandbox with payments of every kind, and their evidence. */
+export interface ProvenSandbox {
+  readonly fixture: OwnSandboxFixture
+  readonly payments: ProvenPayments
+  /** The files by what is special about the payment. */
+  readonly files: ReadonlyMap<string, string>
+  readonly verifiers: Verifiers
+  /** The first owner's key, the log's key, and the node of the chain. */
+  readonly given: Required<Given>
+  close(): Promise<void>
+}
+
+/** Opens the sandbox that the test files of this folder share. They leave its database as they found it. */
+export function openProvenSandbox(): Promise<ProvenSandbox> {
+  return share('sandbox with evidence', async () => {
+    const fixture = await openSandboxFixture()
+    const verifiers = openVerifiers()
+    const close = async (): Promise<void> => {
+      await verifiers.close()
+      await fixture.close()
+    }
+    try {
+      return { fixture, verifiers, close, ...(await prepare(fixture)) }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  })
+}
+
+async function prepare(fixture: OwnSandboxFixture): Promise<Pick<ProvenSandbox, 'payments' | 'files' | 'given'>> {
+  const config = readConfig(fixture.environment())
+  const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
+  try {
+    const payments = await makePayments(fixture, opened.context)
+    await passFence(fixture, payments)
+    const files = await exportFiles(fixture, payments)
+    const { text } = await call(fixture.baseUrl, 'GET', '/.well-known/bursar-log.json', {})
+    const { verifier_key: logKey } = JSON.parse(text) as { verifier_key: string }
+    const { rpc_url: rpc } = fixture.sandbox.facts.chains.test
+    const given = { ownerKeys: [payments.owned.owner.publicKeySpki], logKeys: [logKey], rpc }
+    return { payments, files, given }
+  } finally {
+    await opened.close()
+  }
+}
