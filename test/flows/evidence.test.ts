@@ -230,7 +230,7 @@ describe('the evidence of payments in the sandbox', () => {
   async function verify(text: string, owner: SoftwarePasskey) {
     const trust = { ownerKeys: [keyOf(owner)], logKeys: [], node }
     const result = await verifyEvidence(Buffer.from(text), trust)
-    assert.equal(result.kind, 'valid', inspect(result))
+    assert.ok(result.kind === 'valid', inspect(result))
     return result
   }
 
@@ -260,7 +260,8 @@ function keyOf({ publicKeySpki }: SoftwarePasskey): string {
   return parseOwnerKey(publicKeySpki) ?? assert.fail()
 }
 
-function answersOf(result: Awaited<ReturnType<typeof verifyEvidence>>): string[] {
-  assert.ok(result.kind === 'valid')
-  return [result.ownerSigned, result.withinLimits, result.onChain].map(({ answer }) => answer)
+type Answers = Record<'ownerSigned' | 'withinLimits' | 'onChain', { readonly answer: string }>
+
+function answersOf({ ownerSigned, withinLimits, onChain }: Answers): string[] {
+  return [ownerSigned, withinLimits, onChain].map(({ answer }) => answer)
 }
