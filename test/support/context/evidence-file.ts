@@ -52,7 +52,7 @@ export function openEvidence(text: string): EvidenceFile {
 const OF_CHAIN: readonly string[] = ['tx_hash', 'block_hash']
 
 /** Checks the leaves of a log against its checkpoint. */
-function checkLog({ checkpoint, key, leaves }: EvidenceLog): void {
+export function checkLog({ checkpoint, key, leaves }: EvidenceLog): void {
   const [, size = '', root = ''] = readNote(checkpoint, key).split('\n')
   for (const { content, position, proof, texts } of leaves) {
     const path = proof.map((hash) => Buffer.from(hash, 'base64url'))

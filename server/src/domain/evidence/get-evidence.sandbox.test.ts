@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
-import { openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
+import { checkLog, openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
 import {
   openActive,
   openNext,
@@ -36,6 +36,7 @@ import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.
 import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
 import { DOES_NOT_PROVE } from './evidence-format.ts'
 import { getEvidence } from './get-evidence.ts'
+import { listEvidence } from './list-evidence.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 
@@ -272,6 +273,39 @@ describe('evidence of a payment', () => {
     assert.equal(describeFile(await read(owned, payment)).at(-1), `grant.revoked ${grant.id}`)
   })
 
+  test('of many payments is proved by the checkpoint of the beginning, although the log grows meanwhile', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const [first, pending] = [await pay(owned, grant), await seedPayment(ctx, toSeed(owned, grant))]
+    await openSignatures()
+    const pages = [[first], [first, pending]]
+    const payments = async () => pages.shift() ?? null
+    const list = await listEvidence(ctx, { ...placeOf(owned), payments })
+    const head = JSON.parse((await list.next()) ?? '') as { logs: [EvidenceFile['logs'][number]] }
+    const [newer, suspended] = [await pay(owned, grant), { workspaceId: owned.workspaceId, grantId: grant.id }]
+    await suspendGrant(ctx, { ...suspended, actor: owned.actor })
+    await logAll()
+    pages.push([newer])
+    const lines: EvidenceLine[] = []
+    for (let text = await list.next(); text !== null; text = await list.next()) {
+      lines.push(
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as EvidenceLine),
+      )
+    }
+    const end = lines.pop()
+    assert.equal(end?.left_out, 2)
+    // The part in common, and the first payment twice.
+    assert.deepEqual(
+      lines.map(({ signatures }) => signatures.length),
+      [2, 0, 0],
+    )
+    for (const { leaves } of lines) checkLog({ ...head.logs[0], leaves })
+    assert.ok(lines.every(({ authority }) => authority === lines[0]?.authority))
+  })
+
   test('says what it does not prove, in the words of the specification', () => {
     const text = readFileSync(new URL('../../../../docs/evidence.md', import.meta.url), 'utf8')
     const [, sentences] = /The sentences of `does_not_prove`:\n\n```\n([^`]+)\n```/.exec(text) ?? []
@@ -365,6 +399,13 @@ describe('evidence of a payment', () => {
     assert.deepEqual([status, code, details], [409, 'evidence_unavailable', { reason: 'not_logged' }])
   }
 })
+
+interface EvidenceLine {
+  readonly authority: string
+  readonly leaves: EvidenceFile['logs'][number]['leaves']
+  readonly signatures: readonly unknown[]
+  readonly left_out?: number
+}
 
 function placeOf({ workspaceId, mode }: Owned) {
   return { workspaceId, mode }
