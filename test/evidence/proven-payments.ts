@@ -105,7 +105,7 @@ export async function exportFiles(
 }
 
 /** Returns the file of a payment. Null if it is not ready yet. */
-async function exportFile(
+export async function exportFile(
   { baseUrl }: Pick<SandboxFixture, 'baseUrl'>,
   { key, id }: { key: string; id: string },
 ): Promise<string | null> {
@@ -160,7 +160,7 @@ async function addOwner(ctx: Context, owned: Owned): Promise<SoftwarePasskey> {
   return added
 }
 
-async function signRecord(ctx: Context, owned: Owned, passkey: SoftwarePasskey): Promise<void> {
+export async function signRecord(ctx: Context, owned: Owned, passkey: SoftwarePasskey): Promise<void> {
   const { workspaceId, mode, wallet, actor } = owned
   const place = { workspaceId, mode, address: wallet.address }
   const { statement } = await getWalletRecord(ctx, place)

@@ -41,7 +41,7 @@ export async function getEvidence(
   // A withdrawal has no agent. A credential of one agent does not see it (D62).
   if (boundAgentId !== null && payment.agentId === null) throw paymentNotFound()
   if (boundAgentId !== null && payment.agentId !== boundAgentId) throw ofAnotherAgent()
-  const logs = await openLogs(ctx)
+  const logs = await openLogs(ctx, workspaceId)
   const [collected] = logs === null ? [] : await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)

@@ -33,7 +33,7 @@ export async function listEvidence(
   ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
   { payments, ...place }: Place & { readonly payments: () => Promise<readonly ProvenPayment[] | null> },
 ): Promise<EvidenceList> {
-  const open = await openLogs(ctx)
+  const open = await openLogs(ctx, place.workspaceId)
   if (open === null) {
     throw problem('evidence_not_ready', { details: { reason: 'log_behind', retry_at: null }, retryAfterSeconds: 1 })
   }

@@ -1,7 +1,8 @@
 import type { Context } from '../context.ts'
+import { findCarriedLeaves, listCarriedLogs } from '../transparency-log/carried-leaves-store.ts'
 import { proveInclusion, rememberSubtrees } from '../transparency-log/merkle-tree.ts'
 import { formatCheckpoint, NoteSigner } from '../transparency-log/signed-note.ts'
-import { readTiles, tilesOfProofs } from '../transparency-log/tile.ts'
+import { HASH_BYTES, readTiles, tilesOfProofs } from '../transparency-log/tile.ts'
 import {
   findLeaves,
   findLogTree,
@@ -14,6 +15,8 @@ import {
 export interface LoggedLeaf extends StoredLeaf {
   /** The place of its log in `OpenLogs.logs`. */
   readonly log: number
+  /** The proof that another cell's log contains the leaf, if a move brought it. Null for a leaf of this cell's log. */
+  readonly proof: readonly Buffer[] | null
 }
 
 /** What evidence says about a log: its checkpoint and its verifier key. */
@@ -25,24 +28,41 @@ export interface OpenLogs {
   readonly logs: readonly LogStatement[]
   /** How many leaves the last one had. */
   readonly size: number
+  /** The logs of the leaves that moves brought, by the ids of the moves. */
+  readonly carried: ReadonlyMap<string, CarriedPlace>
   readonly openedAt: Date
   /** Signs a text with the key of the last log. */
   sign(text: string): string
 }
 
+interface CarriedPlace {
+  /** The place in `OpenLogs.logs`. */
+  readonly log: number
+  /** Whether it is the log of this cell, to which the workspace came back. */
+  readonly isOwn: boolean
+}
+
 /**
- * Opens the logs that contain the leaves of a workspace. Returns null if there is no leaf yet. The checkpoint is signed
+ * Opens the logs that contain the leaves of a workspace. Returns null if this cell's log has no leaf yet. The checkpoint is signed
  * anew, because the stored one is by another key if the encryption key was lost since (D74a).
  */
-export async function openLogs(ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>): Promise<OpenLogs | null> {
+export async function openLogs(
+  ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
+  workspaceId: string,
+): Promise<OpenLogs | null> {
   const openedAt = ctx.clock.now()
-  const [tree, seed] = await Promise.all([ctx.db.read(findLogTree()), ctx.transparencyLog.key.read()])
+  const [[tree, earlier], seed] = await Promise.all([
+    ctx.db.read([findLogTree(), listCarriedLogs(workspaceId)]),
+    ctx.transparencyLog.key.read(),
+  ])
   if (tree === null) return null
   const signer = new NoteSigner(tree.origin, seed)
-  const checkpoint = signer.sign(formatCheckpoint(tree))
+  const own = { checkpoint: signer.sign(formatCheckpoint(tree)), key: signer.verifierKey }
+  const isOwn = ({ checkpoint }: { readonly checkpoint: string }) => checkpoint.startsWith(`${tree.origin}\n`)
   return {
-    logs: [{ checkpoint, key: signer.verifierKey }],
+    logs: [...earlier.map((one) => (isOwn(one) ? own : { checkpoint: one.checkpoint, key: one.verifierKey })), own],
     size: tree.size,
+    carried: new Map(earlier.map((one, log) => [one.moveId, { log, isOwn: isOwn(one) }])),
     openedAt,
     sign: (text) => signer.sign(text),
   }
@@ -51,15 +71,31 @@ export async function openLogs(ctx: Pick<Context, 'db' | 'clock' | 'transparency
 /** Finds leaves of a workspace. Those that the opened logs do not contain are left out. */
 export async function findLoggedLeaves(
   ctx: Pick<Context, 'db'>,
-  { logs, size }: OpenLogs,
+  { logs, size, carried }: OpenLogs,
   { workspaceId, keys }: { readonly workspaceId: string; readonly keys: readonly LeafKey[] },
 ): Promise<LeafIndex> {
-  const found = keys.length === 0 ? [] : await ctx.db.readSlow(findLeaves(workspaceId, keys), workspaceId)
-  const log = logs.length - 1
-  return new LeafIndex(found.filter(({ position }) => position < size).map((leaf) => ({ ...leaf, log })))
+  if (keys.length === 0) return new LeafIndex([])
+  const [own, brought] = await ctx.db.readSlow(
+    [findLeaves(workspaceId, keys), findCarriedLeaves(workspaceId, carried.size === 0 ? [] : keys)],
+    workspaceId,
+  )
+  return new LeafIndex([
+    ...own.filter(({ position }) => position < size).map((leaf) => ({ ...leaf, log: logs.length - 1, proof: null })),
+    // A leaf of this cell's log that a move brought back is listed where the workspace was at that time.
+    ...brought.flatMap(({ moveId, proof, ...leaf }): LoggedLeaf[] => {
+      const place = carried.get(moveId)
+      return place === undefined ? [] : [{ ...leaf, log: place.log, proof: place.isOwn ? null : splitHashes(proof) }]
+    }),
+  ])
 }
 
-/** Leaves by their keys. */
+function splitHashes(hashes: Buffer): Buffer[] {
+  return Array.from({ length: hashes.length / HASH_BYTES }, (_, index) =>
+    hashes.subarray(index * HASH_BYTES, (index + 1) * HASH_BYTES),
+  )
+}
+
+/** Leaves by their keys. Of two leaves with the same key, the later one counts. */
 export class LeafIndex {
   readonly #leaves: ReadonlyMap<string, LoggedLeaf>
 
@@ -82,10 +118,10 @@ export async function proveLeaves(
   { size }: OpenLogs,
   { workspaceId, leaves }: { readonly workspaceId: string; readonly leaves: readonly LoggedLeaf[] },
 ): Promise<ReadonlyMap<LoggedLeaf, readonly Buffer[]>> {
-  const positions = leaves.map(({ position }) => position)
-  const tiles = await ctx.db.readSlow(findTiles(tilesOfProofs(positions, size)), workspaceId)
-  const read = rememberSubtrees(readTiles(tiles))
-  return new Map(leaves.map((leaf) => [leaf, proveInclusion(read, leaf.position, size)]))
+  const positions = leaves.filter(({ proof }) => proof === null).map(({ position }) => position)
+  const places = positions.length === 0 ? [] : tilesOfProofs(positions, size)
+  const read = rememberSubtrees(readTiles(await ctx.db.readSlow(findTiles(places), workspaceId)))
+  return new Map(leaves.map((leaf) => [leaf, leaf.proof ?? proveInclusion(read, leaf.position, size)]))
 }
 
 /** Returns the order of leaves: that of their logs, and of their positions there. */

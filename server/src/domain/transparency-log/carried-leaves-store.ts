@@ -1,8 +1,10 @@
-import { pick } from '../../db/column.ts'
+import { listOf, narrow, pick } from '../../db/column.ts'
 import { all, changed, one, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
+import type { LeafType } from './leaf.ts'
+import type { LeafKey, StoredLeaf } from './transparency-log-store.ts'
 
-const { log_head: head, log_leaves: leaves } = tables
+const { log_head: head, log_leaves: leaves, carried_logs: logs, carried_leaves: carried } = tables
 
 /** The tree of a cell that a workspace leaves. */
 export interface SignedHead {
@@ -27,29 +29,24 @@ export function findSignedHead(): Query<SignedHead> {
   }
 }
 
-/** A leaf of one workspace. */
-export interface OwnLeaf {
-  readonly subject: string
-  readonly type: string
-  readonly position: number
-  readonly content: string
-}
-
 /** Lists the leaves of a workspace after one of them. Uses the index `log_leaves_one_per_change`. */
 export function pageOwnLeaves(
   workspaceId: string,
-  after: Pick<OwnLeaf, 'subject' | 'type'>,
+  after: { readonly subject: string; readonly type: string },
   limit: number,
-): Query<OwnLeaf[]> {
+): Query<StoredLeaf[]> {
   return {
     name: 'page_own_leaves',
     text: `select subject, type, position, content from log_leaves
       where log_id = $1 and (subject, type) > ($2, $3) order by subject, type limit $4`,
     values: [workspaceId, after.subject, after.type, limit],
-    read: all(pick(leaves, 'subject', 'type', 'position', 'content'), ({ position, ...leaf }) => ({
-      ...leaf,
-      position: Number(position),
-    })),
+    read: all(
+      { ...pick(leaves, 'subject', 'position', 'content'), type: narrow<LeafType>(leaves.type) },
+      ({ position, ...leaf }) => ({
+        ...leaf,
+        position: Number(position),
+      }),
+    ),
   }
 }
 
@@ -91,7 +88,7 @@ export function renewCarriedLogs({ workspaceId, checkpoint, verifierKey }: Omit<
  */
 export function insertCarriedLeaves(
   { workspaceId, moveId, checkpoint }: Omit<CarriedLog, 'verifierKey'>,
-  carried: readonly (OwnLeaf & { readonly proof: Buffer })[],
+  carried: readonly (StoredLeaf & { readonly proof: Buffer })[],
 ): Query<boolean> {
   return {
     name: 'insert_carried_leaves',
@@ -109,6 +106,48 @@ export function insertCarriedLeaves(
       carried.map(({ proof }) => proof),
     ],
     read: changed,
+  }
+}
+
+/** Lists the logs in which a workspace was before, in the order of time. Uses the primary key. */
+export function listCarriedLogs(workspaceId: string): Query<Omit<CarriedLog, 'workspaceId'>[]> {
+  return {
+    name: 'list_carried_logs',
+    text: 'select move_id, checkpoint, verifier_key from carried_logs where workspace_id = $1 order by move_id',
+    values: [workspaceId],
+    read: all(pick(logs, 'move_id', 'checkpoint', 'verifier_key'), (row) => ({
+      moveId: row.move_id,
+      checkpoint: row.checkpoint,
+      verifierKey: row.verifier_key,
+    })),
+  }
+}
+
+/** A leaf that a move brought, with the proof that its log contains it: hashes, one after the other. */
+export interface CarriedLeaf extends StoredLeaf {
+  readonly moveId: string
+  readonly proof: Buffer
+}
+
+const CARRIED_ROW = {
+  ...pick(carried, 'subject', 'move_id', 'position', 'content', 'proof'),
+  type: narrow<LeafType>(carried.type),
+}
+
+/** Finds leaves that moves brought. Those that do not exist are left out. Uses the primary key. */
+export function findCarriedLeaves(workspaceId: string, keys: readonly LeafKey[]): Query<CarriedLeaf[]> {
+  return {
+    name: 'find_carried_leaves',
+    text: `select ${listOf(CARRIED_ROW)}
+      from unnest($2::text[], $3::text[]) as r (of_subject, of_type)
+      cross join lateral (select ${listOf(CARRIED_ROW)} from carried_leaves
+        where workspace_id = $1 and subject = of_subject and type = of_type offset 0) l`,
+    values: [workspaceId, keys.map(({ subject }) => subject), keys.map(({ type }) => type)],
+    read: all(CARRIED_ROW, ({ move_id: moveId, position, ...leaf }) => ({
+      ...leaf,
+      moveId,
+      position: Number(position),
+    })),
   }
 }
 

@@ -1,7 +1,7 @@
 import { rootOf, type ReadSubtree } from './merkle-tree.ts'
 
 /** The length of a SHA-256 hash. */
-const HASH_BYTES = 32
+export const HASH_BYTES = 32
 /** How many hashes a full tile has. */
 export const TILE_WIDTH = 256
 /** The tiles of so many levels hold more leaves than a number can count (2 ** 53). */
