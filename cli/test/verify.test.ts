@@ -181,16 +181,15 @@ describe('bursar verify --since', () => {
       }
       const same = await compare(log?.checkpoint ?? '', '--no-json')
       assert.deepEqual([same.code, same.stderr], [0, ''])
-      assert.match(same.stdout, /\nLog since the old checkpoint: consistent \(/)
+      assert.match(same.stdout, /\n\nLog since the old checkpoint: consistent\. /)
       const other = await compare(rewritten, '--json')
-      const answer = JSON.parse(other.stdout) as { valid: boolean; log: { outcome: string; reason: string } }
-      assert.deepEqual([other.code, answer.valid, answer.log.outcome], [1, true, 'inconsistent'])
-      assert.match(answer.log.reason, /rewritten/)
-      assert.equal((await compare('no checkpoint')).code, 2)
+      assert.equal(other.code, 1)
+      assert.match(other.stderr, /log_inconsistent/)
+      assert.equal((await compare('no checkpoint')).code, 1)
       await host.close()
       const unreachable = await compare(rewritten)
       assert.deepEqual([unreachable.code, unreachable.stdout], [1, ''])
-      assert.match(unreachable.stderr, /log_unreachable/)
+      assert.match(unreachable.stderr, /log_unreadable/)
     } finally {
       await host.close()
     }

@@ -31,7 +31,7 @@ import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
-import { cleanBlock } from '../output/clean-text.ts'
+import { cleanBlock, cleanLine } from '../output/clean-text.ts'
 
 interface VerifyOptions {
   readonly ownerKey: readonly string[]
@@ -119,7 +119,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
 const isContained = (log: SinceResult | null) => log === null || log.outcome === 'consistent'
 
 const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: describeSince(log) })
-const formatLog = (log: SinceResult | null) => (log === null ? [] : formatSince(log))
+const formatLog = (log: SinceResult | null) => (log === null ? [] : ['', ...formatSince(log)])
 
 /**
  * Compares the kept checkpoint with the log of today, and with the checkpoint of the same log in the evidence. Null without
@@ -142,7 +142,7 @@ async function readSince(
     return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoint })
   } catch (error) {
     if (error instanceof ArgumentError) throw usageError(error.message)
-    if (error instanceof EvidenceError) throw notValid({ kind: 'invalid', part: error.part, reason: error.reason })
+    if (error instanceof EvidenceError) throw notContained(error)
     throw new CliError(`The log could not be read: ${error instanceof Error ? error.message : String(error)}`, {
       exitCode: EXIT.failure,
       code: 'log_unreadable',
@@ -182,6 +182,15 @@ async function collectResults(
     results.push(one)
   }
   throw new Error('the export has no end')
+}
+
+/** The evidence may be valid, but the log does not contain what the kept checkpoint covers. */
+function notContained({ part, reason }: EvidenceError): CliError {
+  return new CliError(`Not consistent with the old checkpoint: ${cleanLine(`${part}: ${reason}`)}`, {
+    exitCode: EXIT.failure,
+    code: 'log_inconsistent',
+    answer: { valid: false, part, reason },
+  })
 }
 
 function notValid(result: InvalidResult): CliError {

@@ -14,12 +14,12 @@ export function formatSince(result: SinceResult): readonly string[] {
   if (outcome === 'consistent') {
     const [small, large] = old.size <= other.size ? [old, other] : [other, old]
     return [
-      `log: consistent. The first ${small.size} of ${large.size} leaves are those of the ${small === old ? 'old' : 'other'} checkpoint.`,
+      `Log since the old checkpoint: consistent. The first ${small.size} of ${large.size} leaves are those of the ${small === old ? 'old' : 'other'} checkpoint.`,
     ]
   }
   const lost = Math.max(old.size, result.lostSize)
   return [
-    `log: restored. The log of the old checkpoint ended on ${result.at}, when its database was restored from a backup.`,
+    `Log since the old checkpoint: restored. The log of the old checkpoint ended on ${result.at}, when its database was restored from a backup.`,
     `The service says that the first ${result.commonSize} of its ${lost} leaves were kept. The others may be lost.`,
   ]
 }
