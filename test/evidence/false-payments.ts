@@ -47,11 +47,17 @@ export async function makeFalsePayments(fixture: SandboxFixture, ctx: Context): 
   return { owned, key, ids }
 }
 
+/** What is other than in the row of the honest payment. */
+interface InventedRow {
+  readonly id: string
+  readonly tx_hash: string
+  readonly amount_micro?: number
+  readonly to_address?: string
+  readonly log_index?: number
+}
+
 /** Returns what other payments have in common with an honest one, and what not. */
-async function inventPayments(
-  fixture: SandboxFixture,
-  honest: string,
-): Promise<Record<string, { readonly id: string }>> {
+async function inventPayments(fixture: SandboxFixture, honest: string): Promise<Record<string, InventedRow>> {
   const [row] = await fixture.query('select tx_hash from payments where id = $1', [honest])
   // An index accepts each log of a transaction once. In upper case, the hash is another text.
   const happened = { tx_hash: String(row?.['tx_hash']).toUpperCase().replace('0X', '0x') }

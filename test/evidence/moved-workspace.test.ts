@@ -42,7 +42,8 @@ describe('the evidence of a workspace that moves', () => {
     await fixture.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
     await signRecord(context, owned, owner)
     await openActive(context, owned, makeTerms(5))
-    key = (await issueKey(context, { workspaceId, mode, actor: { ...actor, ...justProved(context) } })).secret
+    const maker = { kind: 'user', id: actor.id, ...justProved(context) } as const
+    key = (await issueKey(context, { workspaceId, mode, actor: maker })).secret
     await close()
     // After this time nobody can use the signatures again, and a server that starts decrypts them.
     await fixture.advanceClock((SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS) / 1_000 + 1)
