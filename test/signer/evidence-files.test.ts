@@ -100,6 +100,12 @@ describe('a file with evidence', () => {
     const logKeys = [createLog(plan.log.origin).verifierKey]
     const { part } = await fail(encode(createFile(plan)), { ...trustOf(plan), logKeys })
     assert.equal(part, 'logs[0].key')
+    const [, id, publicKey] = /^.*\+([0-9a-f]{8})\+(.*)$/.exec(plan.log.verifierKey) ?? assert.fail()
+    const renamed = await verifyEvidence(encode(createFile(plan)), {
+      ...trustOf(plan),
+      logKeys: [`earlier.example.com/log+${id}+${publicKey}`],
+    })
+    assert.equal(renamed.kind, 'valid', 'a log that was restored has another name, but the same public key')
     const open = await verifyEvidence(encode(createFile(plan)), { ...trustOf(plan), logKeys: [] })
     assert.ok(open.kind === 'valid' && open.unknown.some((sentence) => sentence.includes('key of a log')))
   })
