@@ -1,7 +1,9 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { addressesFrom } from './addresses.ts'
 import type { Profile } from './enclave/pace.ts'
 import { explainPort } from './processes/check-ports.ts'
-import { logFile } from './state/data-dir-layout.ts'
+import { checkpointFile, logFile } from './state/data-dir-layout.ts'
 import { sellerEnvironment, serverEnvironment, type Environment } from './processes/environments.ts'
 import { Supervisor } from './processes/supervisor.ts'
 import { findProgram } from './processes/programs.ts'
@@ -110,7 +112,9 @@ async function compose(options: SandboxOptions, stops: Stops): Promise<Omit<Sand
   const databaseUrl = await watched(foundations.databaseUrl)
 
   const { walletSlots } = options
-  const env = (): Environment => serverEnvironment({ addresses, state: state.current, databaseUrl, walletSlots })
+  mkdirSync(dirname(checkpointFile(dataDir)), { recursive: true })
+  const env = (): Environment =>
+    serverEnvironment({ addresses, state: state.current, databaseUrl, dataDir, walletSlots })
   const seller = new Seller(() =>
     fleet.start({
       name: 'seller',

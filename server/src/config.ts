@@ -69,6 +69,8 @@ export interface Config {
   readonly encryptionKeys: readonly SealingKey[]
   readonly enclave: { readonly apiUrl: string; readonly appId: string; readonly appSecret: string }
   readonly chains: Readonly<Record<Mode, ChainSettings>>
+  /** The file in which the newest checkpoint of the transparency log is kept (D80); null if none is kept. */
+  readonly logCheckpointFile: string | null
   /** The name of this cell, which new API keys and tokens carry; null if there is one cell only (D95). */
   readonly cell: Cell | null
   /** How many slots a new wallet gets. */
@@ -161,6 +163,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       appSecret: reader.text('PRIVY_APP_SECRET'),
     },
     chains,
+    logCheckpointFile: reader.text('LOG_CHECKPOINT_FILE', '') || null,
     cell: reader.cell('CELL'),
     walletSlots: reader.integer('WALLET_SLOTS', WALLET_SLOTS_MAX, { min: 1, max: WALLET_SLOTS_MAX }),
     signUp: reader.oneOf('SIGN_UP', SIGN_UP_POLICIES, production ? 'invited' : 'open') as SignUpPolicy,

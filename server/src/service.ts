@@ -17,6 +17,7 @@ import { hasMigration, requireSchema } from './db/require-schema.ts'
 import { LOG_KEY, ServerKey, SUCCESSOR_KEY } from './db/server-key.ts'
 import type { Context, RelyingParty } from './domain/context.ts'
 import { checkEncryptionKeys } from './domain/encryption-keys/check-encryption-keys.ts'
+import { KeptCheckpoint, requireKeptCheckpoint } from './domain/transparency-log/keep-checkpoint.ts'
 import { OutboundTrace } from './domain/outbound-requests/trace-outbound-requests.ts'
 import { ReservationQueue } from './domain/payment-requests/reserve-in-turn.ts'
 import { openPaymentWaits } from './domain/reconciliation/wait-for-payment.ts'
@@ -108,7 +109,11 @@ export function openContext(
     measurements,
     sealer,
     successorKey: new ServerKey({ db, sealer, clock }, SUCCESSOR_KEY),
-    transparencyLog: { origin: originOfLog(config), key: new ServerKey({ db, sealer, clock }, LOG_KEY) },
+    transparencyLog: {
+      origin: originOfLog(config),
+      key: new ServerKey({ db, sealer, clock }, LOG_KEY),
+      kept: config.logCheckpointFile === null ? null : new KeptCheckpoint(config.logCheckpointFile),
+    },
     enclave,
     chains,
     balances: new BalanceSnapshots(clock),
@@ -171,10 +176,13 @@ export async function openService(config: Config): Promise<Service> {
   const measurements = traces?.measurements ?? metrics?.measurements
   const { context, close } = openContext(config, { clock, logger, measurements })
   const { db, chains, enclave } = context
-  await checkEncryptionKeys(context, config.encryptionKeys).catch(async (error: unknown) => {
+  try {
+    await checkEncryptionKeys(context, config.encryptionKeys)
+    await requireKeptCheckpoint(context)
+  } catch (error) {
     await close()
     throw error
-  })
+  }
 
   const http = openHttp(config, context)
   // The signer page is added first: its hook must run before all other routes, so that none of them exists on the

@@ -1,6 +1,7 @@
 import { checksumAddress } from './describe/checksum-address.ts'
 import { formatTimeLeft } from './describe/format.ts'
 import type { Description, Fact, Line, Note } from './describe/description.ts'
+import { element } from './element.ts'
 import type { Claims } from './read-message.ts'
 
 const COUNTDOWN_MS = 10_000
@@ -198,15 +199,4 @@ function replacePage(...children: readonly HTMLElement[]): void {
   const main = document.querySelector('main')
   main?.replaceChildren(...children)
   main?.querySelector('h1')?.focus()
-}
-
-function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  { className }: { className?: string },
-  ...children: readonly (HTMLElement | string)[]
-): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name)
-  if (className !== undefined && className !== '') made.className = className
-  made.append(...children)
-  return made
 }

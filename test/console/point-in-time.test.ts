@@ -83,7 +83,7 @@ describe('a database that is restored to a point in time', () => {
     assert.deepEqual(await listPayments(restored), [kept.id, waiting.id].toSorted())
     // The moment is before they were ended, so they work again until the command has run.
     assert.deepEqual(await listWhere(false, made, [restored]), [])
-    await runAfterRestore(restored, { since: null, confirmed: true, print: () => undefined })
+    await runAfterRestore(restored, { since: null, confirmed: true, newLog: false, print: () => undefined })
     assert.deepEqual(await listWhere(true, made, [restored]), [])
     const [sessions] = await readRows(restored.db, 'select count(*)::int as count from sessions')
     assert.equal(sessions?.['count'], 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { exchangeMembers, flipBytes, removeMembers } from './changed-files.ts'
 import { audit, createOwner, sealFile, signOwners, signResume, wholePayment } from './forged-file.ts'
-import { ForgedLog } from './forged-log.ts'
+import { ForgedLog, seal } from './forged-log.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
 
 /** Of the bytes, every one of these is changed. `real-files.test.ts` changes all bytes of a file. */
@@ -42,4 +42,13 @@ describe('a file with evidence that was changed', () => {
       }
     })
   }
+
+  test('by removing any member is invalid, although the service sealed it again', async () => {
+    for (const { name, file: changed } of removeMembers(file)) {
+      const verdict = await verifiers.verify(seal(JSON.parse(changed.toString()), log))
+      // Without an element, a list is another list, which may be in order: then the answers are others.
+      const isMember = !/\.\d+$/.test(name) && name !== 'without seal'
+      assert.ok(!isMember || !verdict.valid, name)
+    }
+  })
 })

@@ -6,7 +6,7 @@ import { createOwner } from './forged-file.ts'
 import { ForgedLog } from './forged-log.ts'
 import { exportFiles } from './proven-payments.ts'
 import { openProvenSandbox, type ProvenSandbox } from './proven-sandbox.ts'
-import type { Given } from './python-verifier.ts'
+import { NO_PYTHON, type Given } from './python-verifier.ts'
 
 const TRANSFER = 'a transfer just before the revocation'
 /** So many files are verified at the same time. */
@@ -43,6 +43,10 @@ describe('the evidence of payments in the sandbox', () => {
 
   test('both verifiers answer yes to all three questions about each of them', async () => {
     await verifyAll(proven.files)
+  })
+
+  test('Python has verified them too', { skip: NO_PYTHON }, () => {
+    assert.ok(proven.verifiers.countPython() >= proven.files.size)
   })
 
   test('the answers depend on the keys and on the node that the user gives', async () => {

@@ -15,9 +15,9 @@ import {
   WALLET,
 } from './sample-requests.ts'
 
-export const GRANT = 'grt_01JD8K3Q5V7W9X2Y4Z6A8BCDEF'
-export const PAYMENT = 'pay_1'
-export const WORKSPACE = 'acc_1'
+const GRANT = 'grt_01JD8K3Q5V7W9X2Y4Z6A8BCDEF'
+const PAYMENT = 'pay_1'
+const WORKSPACE = 'acc_1'
 export const TX_HASH = `0x${'c1'.repeat(32)}`
 export const BLOCK_HASH = `0x${'b2'.repeat(32)}`
 export const NONCE = `0x${'ab'.repeat(32)}`

@@ -1,6 +1,15 @@
 import type { Command } from 'commander'
 import { openChainNode } from '../../../signer/program/chain-node.ts'
-import { ArgumentError, readEvidence, readLogKey, readOwnerKey } from '../../../signer/program/read-arguments.ts'
+import {
+  ArgumentError,
+  readEvidence,
+  readLogKey,
+  readOwnerKey,
+  readText,
+} from '../../../signer/program/read-arguments.ts'
+import { checkLog } from '../../../signer/program/read-log.ts'
+import type { SinceResult } from '../../../signer/src/evidence/consistency.ts'
+import { EvidenceError } from '../../../signer/src/evidence/evidence-error.ts'
 import {
   describeResult,
   describeResults,
@@ -9,6 +18,8 @@ import {
   formatResults,
   hasNo,
 } from '../../../signer/src/evidence/format-result.ts'
+import { originOf } from '../../../signer/src/evidence/signed-note.ts'
+import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
 import type { InvalidResult, Trust, ValidResult } from '../../../signer/src/evidence/judge-payment.ts'
 import { verifyEvidence } from '../../../signer/src/evidence/verify-evidence.ts'
 import {
@@ -26,14 +37,20 @@ interface VerifyOptions {
   readonly ownerKey: readonly string[]
   readonly logKey: readonly string[]
   readonly rpc?: string
+  readonly since?: string
+  readonly logUrl?: string
 }
 
 export function addVerifyCommand(program: Command, run: Run): Command {
   const command = program
-    .command('verify <file>')
+    .command('verify')
     .summary('Verifies the evidence of payments, without the service.')
     .description(
-      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. Needs no sign-in, and sends nothing anywhere without --rpc. <file> is - for the standard input.',
+      'Verifies a file with the evidence of a payment, or an export with the evidence of many: whether an owner signed, whether the payment is within the signed limits, and, with --rpc, whether it happened on the chain. With --since, whether the log still contains what a checkpoint covers that you have kept. Needs no sign-in, and sends nothing anywhere without --rpc or --since.',
+    )
+    .argument(
+      '[file]',
+      'The file with the evidence. With -, it is read from standard input. With --since, it may be left out.',
     )
     .option(
       '--owner-key <key>',
@@ -43,7 +60,9 @@ export function addVerifyCommand(program: Command, run: Run): Command {
     )
     .option('--log-key <key>', 'The verifier key of the log, or a file with it. Repeatable.', collect, [])
     .option('--rpc <url>', 'Asks this node of the chain whether the payment happened.')
-    .action(async (file: string, options: VerifyOptions, self: Command) => {
+    .option('--since <file>', 'A checkpoint of the log that you have kept. Compares the log of today with it.')
+    .option('--log-url <url>', 'Where the log is, if not on the host that the checkpoint names.')
+    .action(async (file: string | undefined, options: VerifyOptions, self: Command) => {
       await run(self, async (cli) => await verify(cli, file, options))
     })
   return addExamples(command, [
@@ -52,31 +71,83 @@ export function addVerifyCommand(program: Command, run: Run): Command {
       command: 'bursar verify evidence.ndjson --owner-key owner.pem --log-key log.txt --rpc https://mainnet.base.org',
       effect: 'all payments of an export, also on the chain',
     },
+    {
+      command: 'bursar verify --since checkpoint.txt --log-key log.txt',
+      effect: 'whether the log was rewritten since',
+    },
   ])
 }
 
-/** Returns the exit code 0 only if the evidence is valid and none of the answers is no. */
-async function verify(cli: Cli, file: string, options: VerifyOptions): Promise<ExitCode> {
+/** Returns the exit code 0 only if the evidence is valid, none of the answers is no, and the log contains the old leaves. */
+async function verify(cli: Cli, file: string | undefined, options: VerifyOptions): Promise<ExitCode> {
+  if (file === undefined) {
+    const log = await readSince(options, [])
+    if (log === null) throw usageError('Name a file with evidence, or a checkpoint with --since.')
+    cli.output.answer({
+      body: { valid: true, log: describeSince(log) },
+      next: null,
+      human: () => toBlock(formatSince(log)),
+    })
+    return isContained(log) ? EXIT.ok : EXIT.failure
+  }
   const { trust, content } = await readInput(file, options)
   const results: ValidResult[] = []
+  let log: SinceResult | null
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
+    log = await readSince(options, checkpointsOf(whole))
     cli.output.answer({
-      body: { valid: true, ...describeResults(results, whole) },
+      body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResults(results, whole)),
+      human: () => toBlock([...formatResults(results, whole), ...formatLog(log)]),
     })
   } else {
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
+    log = await readSince(options, checkpointsOf(result))
     cli.output.answer({
-      body: { valid: true, ...describeResult(result) },
+      body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,
-      human: () => toBlock(formatResult(result)),
+      human: () => toBlock([...formatResult(result), ...formatLog(log)]),
     })
   }
-  return results.some(hasNo) ? EXIT.failure : EXIT.ok
+  return results.some(hasNo) || !isContained(log) ? EXIT.failure : EXIT.ok
+}
+
+/** Returns whether the log still contains what the kept checkpoint covers, if there is one. */
+const isContained = (log: SinceResult | null) => log === null || log.outcome === 'consistent'
+
+const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: describeSince(log) })
+const formatLog = (log: SinceResult | null) => (log === null ? [] : formatSince(log))
+
+/**
+ * Compares the kept checkpoint with the log of today, and with the checkpoint of the same log in the evidence. Null without
+ * `--since`.
+ */
+async function readSince(
+  { since, logKey, logUrl }: VerifyOptions,
+  checkpoints: readonly string[],
+): Promise<SinceResult | null> {
+  if (since === undefined) return null
+  try {
+    const kept = await readText(since)
+    const origin = originOf(kept)
+    const keys = await Promise.all(logKey.map(readLogKey))
+    const ofOrigin = keys.find((one) => one.startsWith(`${origin}+`))
+    // A log that was restored has another origin, but the same key.
+    const key = ofOrigin ?? (keys.length === 1 ? keys[0] : undefined)
+    if (key === undefined) throw new ArgumentError(`--since needs --log-key with the key of ${origin}.`)
+    const checkpoint = checkpoints.find((one) => originOf(one) === origin) ?? checkpoints.at(-1) ?? null
+    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoint })
+  } catch (error) {
+    if (error instanceof ArgumentError) throw usageError(error.message)
+    if (error instanceof EvidenceError) throw notValid({ kind: 'invalid', part: error.part, reason: error.reason })
+    throw new CliError(`The log could not be read: ${error instanceof Error ? error.message : String(error)}`, {
+      exitCode: EXIT.failure,
+      code: 'log_unreadable',
+    })
+  }
 }
 
 async function readInput(
@@ -97,6 +168,8 @@ async function readInput(
     throw error instanceof ArgumentError ? usageError(error.message) : error
   }
 }
+
+const checkpointsOf = ({ logs }: Pick<WholeList, 'logs'>) => logs.map(({ checkpoint }) => checkpoint)
 
 /** Collects the results of an export, which count only if all of it is whole. */
 async function collectResults(

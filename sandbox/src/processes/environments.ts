@@ -2,7 +2,7 @@ import { CHAIN_IDS, LOOPBACK, MODES, caip2Of, type Addresses } from '../addresse
 import { usdcAddress } from '../chain/deploy-usdc.ts'
 import type { Profile } from '../enclave/pace.ts'
 import type { SandboxState } from '../state/sandbox-state.ts'
-import { enclaveDir } from '../state/data-dir-layout.ts'
+import { checkpointFile, enclaveDir } from '../state/data-dir-layout.ts'
 
 export type Environment = Readonly<Record<string, string>>
 
@@ -10,12 +10,13 @@ export interface ServerFacts {
   readonly addresses: Addresses
   readonly state: SandboxState
   readonly databaseUrl: string
+  readonly dataDir: string
   /** How many slots a new wallet gets, if not as many as by default. */
   readonly walletSlots?: number | undefined
 }
 
 /** Returns the server's environment. The server has no other configuration, as in production. */
-export function serverEnvironment({ addresses, state, databaseUrl, walletSlots }: ServerFacts): Environment {
+export function serverEnvironment({ addresses, state, databaseUrl, dataDir, walletSlots }: ServerFacts): Environment {
   return {
     BURSAR_ENV: 'development',
     BASE_URL: addresses.baseUrl,
@@ -26,6 +27,7 @@ export function serverEnvironment({ addresses, state, databaseUrl, walletSlots }
     AUTH_PORT: String(addresses.ports.auth),
     DATABASE_URL: databaseUrl,
     ENCRYPTION_KEY: state.encryptionKey,
+    LOG_CHECKPOINT_FILE: checkpointFile(dataDir),
     PRIVY_API_URL: addresses.enclaveUrl,
     PRIVY_APP_ID: state.enclave.appId,
     PRIVY_APP_SECRET: state.enclave.appSecret,

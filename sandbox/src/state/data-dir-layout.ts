@@ -3,6 +3,8 @@ import type { Mode } from '../addresses.ts'
 
 /** The folders in a data directory. The code that writes files next to these folders defines the files' names. */
 export const DATA_FOLDERS = {
+  // Deleted before the database: with the checkpoint of another database, the server does not start.
+  checkpoint: 'checkpoint',
   postgres: 'postgres',
   chains: 'chains',
   enclave: 'enclave',
@@ -19,6 +21,11 @@ export function chainFile(dataDir: string, mode: Mode): string {
 
 export function enclaveDir(dataDir: string): string {
   return join(dataDir, DATA_FOLDERS.enclave)
+}
+
+/** Where the server keeps the newest checkpoint of its transparency log, apart from the database. */
+export function checkpointFile(dataDir: string): string {
+  return join(dataDir, DATA_FOLDERS.checkpoint, 'log')
 }
 
 export function logFile(dataDir: string, program: 'server' | 'enclave' | 'control' | 'seller'): string {

@@ -8,13 +8,15 @@ import { describeForOperator } from '../lib/operator-error.ts'
 import { openContext } from '../service.ts'
 import { runAfterRestore } from './run-after-restore.ts'
 
-const USAGE = `npm run after-restore -- [--yes] [--since <time>]
+const USAGE = `npm run after-restore -- [--yes] [--since <time>] [--new-log]
 
 Run it after the database was restored from a backup. It compares the chains and the enclave with the ledger, and
 records the transfers that no payment explains.
   --yes           also end all sessions, connections and invitations, and hold all API keys until an owner confirms them
   --since <time>  compare all blocks since this time again, such as 2026-11-27T10:00:00Z; needed after a failover to a
                   database that did not have every commit
+  --new-log       begin a new transparency log, which says that the old one ended; needed after such a failover, and if
+                  LOG_CHECKPOINT_FILE was not set before the restore. With --yes, a new log begins if leaves are missing
 `
 const SINCE_PATTERN = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/
 
@@ -24,7 +26,7 @@ class UsageError extends Error {}
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 
 try {
-  const { confirmed, since } = readArguments()
+  const options = readArguments()
   const config = readConfig()
   const clock = createClock(config.clockOffsetMs)
   const logger = createLogger('fatal')
@@ -32,7 +34,7 @@ try {
   else await requireSchema(config.database.url, clock)
   const { context, close } = openContext(config, { clock, logger })
   try {
-    await runAfterRestore(context, { confirmed, since, print })
+    await runAfterRestore(context, { ...options, print })
   } finally {
     await close()
   }
@@ -43,18 +45,20 @@ try {
   process.exitCode = 1
 }
 
-function readArguments(): { confirmed: boolean; since: Date | null } {
-  const options = { yes: { type: 'boolean', default: false }, since: { type: 'string' } } as const
-  let values: { yes: boolean; since?: string | undefined }
+function readArguments(): { confirmed: boolean; newLog: boolean; since: Date | null } {
+  const flag = { type: 'boolean', default: false } as const
+  const options = { yes: flag, 'new-log': flag, since: { type: 'string' } } as const
+  let values: { yes: boolean; 'new-log': boolean; since?: string | undefined }
   try {
     values = parseArgs({ options, allowPositionals: false }).values
   } catch {
     throw new UsageError('Unknown argument.')
   }
-  if (values.since === undefined) return { confirmed: values.yes, since: null }
+  const flags = { confirmed: values.yes, newLog: values['new-log'] }
+  if (values.since === undefined) return { ...flags, since: null }
   const since = new Date(values.since)
   if (!SINCE_PATTERN.test(values.since) || Number.isNaN(since.getTime())) {
     throw new UsageError('--since must be a time in UTC, such as 2026-11-27T10:00:00Z.')
   }
-  return { confirmed: values.yes, since }
+  return { ...flags, since }
 }

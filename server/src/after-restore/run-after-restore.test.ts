@@ -72,7 +72,7 @@ describe('the command after-restore', () => {
   async function run(options: Partial<AfterRestoreOptions>): Promise<{ isFinished: boolean }> {
     printed = []
     return await runAfterRestore(given.context, {
-      ...{ since: null, confirmed: false, print: (line) => printed.push(line) },
+      ...{ since: null, confirmed: false, newLog: false, print: (line) => printed.push(line) },
       ...options,
     })
   }

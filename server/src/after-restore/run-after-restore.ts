@@ -6,6 +6,7 @@ import { endAllInvitations } from '../domain/members/end-all-invitations.ts'
 import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
 import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import { endAllSessions } from '../domain/sessions/end-all-sessions.ts'
+import { findLogStanding, joinRestoredLog } from '../domain/transparency-log/join-restored-log.ts'
 import { compareLedger } from '../domain/unexplained-transfers/compare-ledger.ts'
 import { findOpenRestore, insertRestore, markRestoreFinished } from '../domain/unexplained-transfers/restores-store.ts'
 import { LOST_AUTHORIZATION_MS } from '../domain/unexplained-transfers/unexplained-transfer.ts'
@@ -26,27 +27,43 @@ const LISTED_MAX = 200
 /** Later than every look-up that is planned. */
 const END_OF_TIME = new Date('9999-01-01T00:00:00Z')
 
+/** What is printed about the transparency log, if no new one is begun. */
+const LOG_STANDINGS = {
+  continued: 'The transparency log has all leaves of the checkpoint in LOG_CHECKPOINT_FILE.',
+  ended: 'The transparency log already says that the log of the checkpoint in LOG_CHECKPOINT_FILE ended.',
+  lost: 'The database has lost leaves of the transparency log. With --yes or --new-log, a new log begins.',
+  rewritten:
+    'The transparency log contradicts the checkpoint in LOG_CHECKPOINT_FILE. With --new-log, a new log begins.',
+  unknown:
+    'No checkpoint of the transparency log was kept, so nothing shows whether leaves were lost. If they may be, add --new-log.',
+} as const
+
 export interface AfterRestoreOptions {
   /** Compare the blocks since this time again. Null to go on where the restored database stands. */
   readonly since: Date | null
   /** Whether to end sessions and connections and to hold API keys. Without it, only the ledger is compared. */
   readonly confirmed: boolean
+  /** Whether to begin a new transparency log, also if nothing shows that the database has lost leaves. */
+  readonly newLog: boolean
   readonly print: (line: string) => void
 }
 
 /**
  * Deals with a database that was restored from a backup (D96). Compares the chains and the enclave with the ledger for
  * the time that the backup does not contain, and records what it finds. With `confirmed`, also ends all sessions,
- * connections and invitations, and holds all API keys, because the backup brings back those that were ended since.
+ * connections and invitations, and holds all API keys, because the backup brings back those that were ended since. If the
+ * database has lost leaves of the transparency log, begins a new log.
  *
  * The work can be repeated after a failure. It is finished when no authorization that the backup does not contain can
- * still be used. Returns whether it is finished. Throws `ChainUnavailable`, `EnclaveUnavailable` or
+ * still be used. Returns whether it is finished. Throws an `OperatorError` if the log was rewritten, and `ChainUnavailable`, `EnclaveUnavailable` or
  * `DatabaseUnavailable` if one of them cannot be reached.
  */
 export async function runAfterRestore(
   ctx: Context,
-  { since, confirmed, print }: AfterRestoreOptions,
+  { since, confirmed, newLog, print }: AfterRestoreOptions,
 ): Promise<{ isFinished: boolean }> {
+  // What the command itself changes then has leaves in the log that goes on.
+  await joinLog(ctx, { confirmed, newLog, print })
   const restoredAt = confirmed ? await openRestore(ctx) : ctx.clock.now()
   if (confirmed) await endCredentials(ctx, { restoredAt, print })
   for (const mode of MODES) {
@@ -69,6 +86,22 @@ export async function runAfterRestore(
   await ctx.db.write(markRestoreFinished(restoredAt, ctx.clock.now()))
   print('Finished. In each workspace, an owner now checks the members, and confirms the keys on the page "API keys".')
   return { isFinished: true }
+}
+
+async function joinLog(ctx: Context, { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>): Promise<void> {
+  if (!confirmed && !newLog) {
+    const standing = await findLogStanding(ctx)
+    print(LOG_STANDINGS[standing])
+    return
+  }
+  const begun = await joinRestoredLog(ctx, { isForced: newLog })
+  if (begun === null) {
+    print(LOG_STANDINGS[await findLogStanding(ctx)])
+    return
+  }
+  print(
+    `The transparency log goes on from ${begun.size} leaves as ${begun.origin}. It says that ${begun.ended.join(' and ')} ended.`,
+  )
 }
 
 /** Returns the time of this restore. A command that runs again for the same restore gets the same time. */

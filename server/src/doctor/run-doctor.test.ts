@@ -20,6 +20,8 @@ import { runDoctor } from './run-doctor.ts'
 const DECIMALS_CALL = '0x313ce567'
 const SYMBOL_CALL = '0x95d89b41'
 const SECRET = 'APP-SECRET'
+const CONTACT = { outboundContact: 'abuse@example.com' }
+const CHECKPOINT = { logCheckpointFile: 'log-checkpoint' }
 const SYMBOL_ABI = [{ type: 'function', name: 'symbol', inputs: [], outputs: [{ type: 'string' }] }] as const
 
 /** What the metadata of the authorization server says by default about client metadata documents. */
@@ -175,13 +177,18 @@ describe('the doctor', () => {
     })
 
     test('that a service in production trusts no proxy', async () => {
-      config = { ...config, production: true, outboundContact: 'abuse@example.com' }
+      config = { ...config, production: true, ...CONTACT, ...CHECKPOINT }
       await expectOne(/^fail {2}TRUSTED_PROXIES: not set\n/)
     })
 
     test('that a service in production names no contact to other servers', async () => {
-      config = { ...config, production: true, trustedProxies: ['10.0.0.1'] }
+      config = { ...config, production: true, trustedProxies: ['10.0.0.1'], ...CHECKPOINT }
       await expectOne(/^warn {2}OUTBOUND_CONTACT: not set\n/)
+    })
+
+    test('that a service in production keeps no checkpoint of its log apart from the database', async () => {
+      config = { ...config, production: true, trustedProxies: ['10.0.0.1'], ...CONTACT }
+      await expectOne(/^warn {2}LOG_CHECKPOINT_FILE: not set\n/)
     })
   })
 

@@ -40,7 +40,10 @@ export async function runDoctor({ readConfig, clock, report, ca }: DoctorOptions
     return 1
   }
   report(checkEnvironment(name, config))
-  if (config.production) report(checkContact(config))
+  if (config.production) {
+    report(checkContact(config))
+    report(checkCheckpointFile(config))
+  }
   const logger = createLogger('silent')
   const proxy = openEgressProxy(config.egressProxy, { logger })
   const db = new Database({ url: config.database.url, connectionsMax: 1 }, logger)
@@ -80,6 +83,14 @@ function checkContact({ outboundContact }: Config): Finding {
   const name = 'OUTBOUND_CONTACT'
   if (outboundContact !== null) return { level: 'ok', name, observed: 'set' }
   const advice = 'Set it to an e-mail address or a page where the operators of other servers can report abuse.'
+  return { level: 'warn', name, observed: 'not set', advice }
+}
+
+/** Without the file, nothing shows that the database was restored as it was earlier, and the log with it (D80). */
+function checkCheckpointFile({ logCheckpointFile }: Config): Finding {
+  const name = 'LOG_CHECKPOINT_FILE'
+  if (logCheckpointFile !== null) return { level: 'ok', name, observed: 'set' }
+  const advice = 'Set it to a file on another disk than the database, which a restore of the database does not change.'
   return { level: 'warn', name, observed: 'not set', advice }
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from '../domain/context.ts'
 import { appendLeaves } from '../domain/transparency-log/append-leaves.ts'
+import { keepCheckpoint } from '../domain/transparency-log/keep-checkpoint.ts'
 import type { Loop } from '../lib/loop.ts'
 import { startLeasedLoop } from './start-leased-loop.ts'
 
@@ -11,13 +12,17 @@ const LEAVES_PER_BATCH_MAX = 1_000
 /** A round ends after so many batches, so that the loop can be stopped. */
 const BATCHES_PER_ROUND_MAX = 20
 
-/** Makes leaves of the transparency log of what has changed (D80). */
+/**
+ * Makes leaves of the transparency log of what has changed (D80), and keeps the newest checkpoint in a file. If the file
+ * cannot be written, the round has failed, and the next one adds leaves nevertheless.
+ */
 export function growLog(ctx: Context, { holder }: { holder: string }): Loop {
   const options = { name: 'grow-log', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let batch = 0; batch < BATCHES_PER_ROUND_MAX && !signal.aborted; batch += 1) {
       if (batch > 0 && !(await renewLease())) return
-      if ((await appendLeaves(ctx, { limit: LEAVES_PER_BATCH_MAX })) < LEAVES_PER_BATCH_MAX) return
+      if ((await appendLeaves(ctx, { limit: LEAVES_PER_BATCH_MAX })) < LEAVES_PER_BATCH_MAX) break
     }
+    await keepCheckpoint(ctx)
   })
 }

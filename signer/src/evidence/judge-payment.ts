@@ -1,6 +1,7 @@
 import { fromBase64 } from '../bytes.ts'
 import { sha256 } from '../verify-assertion.ts'
 import { DOES_NOT_PROVE } from './does-not-prove.ts'
+import type { LogEntry } from './file.ts'
 import { judgeChain, type ChainNode } from './judge-chain.ts'
 import { judgeLimits, listUncheckedLimits } from './judge-limits.ts'
 import { judgeOwner } from './judge-owner.ts'
@@ -52,13 +53,16 @@ export interface ValidResult {
   /** What could not be checked, in sentences. */
   readonly unknown: readonly string[]
   readonly doesNotProve: readonly string[]
+  /** The logs that contain the leaves. */
+  readonly logs: readonly LogEntry[]
 }
 
 /** Answers the three questions about a payment whose evidence is whole. */
 export async function judgePayment(
   evidence: PaymentEvidence,
-  { ownerKeys, logKeys, node }: Trust,
+  { trust, logs }: { trust: Trust; logs: readonly LogEntry[] },
 ): Promise<ValidResult> {
+  const { ownerKeys, logKeys, node } = trust
   const owned = ownerKeys.length === 0 ? null : findOwnersSignatures(evidence, ownerKeys)
   const fingerprint = owned === null ? await fingerprintOf(evidence) : null
   const ownerSigned = judgeOwner(evidence, { owned, fingerprint })
@@ -77,6 +81,7 @@ export async function judgePayment(
     onChain,
     unknown: unknown.filter((sentence) => sentence !== null),
     doesNotProve: DOES_NOT_PROVE,
+    logs,
   }
 }
 

@@ -11,7 +11,7 @@ import { checkPositions, verifyLeaf, type VerifiedLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
 
-export const LIST_FORMAT = 'bursar-evidence-list/1'
+const LIST_FORMAT = 'bursar-evidence-list/1'
 /** About 200,000 payments. */
 export const LIST_BYTES_MAX = 512 * 1024 * 1024
 /** The lines that are verified at the same time. */
@@ -75,7 +75,9 @@ export async function* verifyEvidenceList(
     let payments = 0
     for (let first = 1; first < last; first += LINES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
-      const results = await settle(numbers.map((number) => verifyLine(line(number), { logs, authorities, trust })))
+      const results = await settle(
+        numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
+      )
       for (const result of results) {
         if (result === null) continue
         payments += 1
@@ -99,9 +101,15 @@ async function verifyLine(
   line: Line,
   {
     logs,
+    entries,
     authorities,
     trust,
-  }: { logs: readonly VerifiedLog[]; authorities: Map<string, Promise<Shared>>; trust: Trust },
+  }: {
+    logs: readonly VerifiedLog[]
+    entries: readonly LogEntry[]
+    authorities: Map<string, Promise<Shared>>
+    trust: Trust
+  },
 ): Promise<ValidResult | null> {
   const part = `lines[${line.number}]`
   const { authority, ...body } = readLine(line, readBody)
@@ -127,7 +135,7 @@ async function verifyLine(
   const leaves = [...shared.leaves, ...own].toSorted((a, b) => a.log - b.log || a.position - b.position)
   checkPositions(leaves, logs)
   const signatures = placeSignatures(shared.signatures, leaves)
-  return await judgePayment(arrangeEvidence({ leaves, signatures }, `${part}.leaves`), trust)
+  return await judgePayment(arrangeEvidence({ leaves, signatures }, `${part}.leaves`), { trust, logs: entries })
 }
 
 async function verifyBody(

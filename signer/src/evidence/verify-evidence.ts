@@ -3,7 +3,7 @@ import { canonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
 import { DOES_NOT_PROVE } from './does-not-prove.ts'
 import { EvidenceError } from './evidence-error.ts'
-import { FILE_FORMAT, parseFile, type EvidenceFile, type LogEntry } from './file.ts'
+import { FILE_FORMAT, parseFile, type EvidenceFile } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { wrong } from './read.ts'
@@ -12,14 +12,11 @@ import { checkPositions, verifyLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature } from './verify-signature.ts'
 
-/** The result for a file, with the logs that it contains. */
-export type FileResult = InvalidResult | (ValidResult & { readonly logs: readonly LogEntry[] })
-
 /**
  * Verifies a file with the evidence of one payment (docs/evidence.md), without the service. Throws nothing: if a part of
  * the file is wrong, the result names it.
  */
-export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise<FileResult> {
+export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise<ValidResult | InvalidResult> {
   try {
     const { file, value } = parseFile(content)
     const logs = await verifyLogs(file.logs, { trusted: trust.logKeys, part: 'logs' })
@@ -36,10 +33,7 @@ export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise
     const evidence = arrangeEvidence({ leaves, signatures }, 'logs')
     checkSentences(file.does_not_prove, 'does_not_prove')
     await checkSeal(file, { value, logs })
-    return {
-      ...(await judgePayment(evidence, trust)),
-      logs: file.logs.map(({ checkpoint, key }) => ({ checkpoint, key })),
-    }
+    return await judgePayment(evidence, { trust, logs: file.logs })
   } catch (error) {
     return toInvalid(error)
   }

@@ -33,7 +33,8 @@ export async function openRestoreFixture(options: ThrowAwayOptions = {}): Promis
     databaseUrl,
     environment: () => {
       const { current: state } = openState(dataDir)
-      return { ...serverEnvironment({ addresses: addressesFrom(port), state, databaseUrl, walletSlots: FEW_SLOTS }) }
+      const addresses = addressesFrom(port)
+      return { ...serverEnvironment({ addresses, state, databaseUrl, dataDir, walletSlots: FEW_SLOTS }) }
     },
     advanceClock: async (seconds) => void (await control('/clock', { advance_seconds: seconds })),
     close: () => sandbox.remove(),

@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import { checkpointFile } from '../../../sandbox/src/state/data-dir-layout.ts'
 import { createRandom } from '../faults/random.ts'
 import { call, type JsonAnswer } from '../http-client.ts'
 import { runProgram } from '../sandbox/run-program.ts'
@@ -66,6 +68,8 @@ export async function runRestore(fixture: RestoreFixture, options: RestoreRunOpt
 
   if (!isServerKept) await fixture.sandbox.killServer('SIGKILL')
   await backup.restore()
+  // With the file, the server would not start before the command was run, and this is about a server that does.
+  await rm(checkpointFile(fixture.dataDir))
   if (!isServerKept) await fixture.sandbox.startServer()
   onProgress('restored')
   if (isCommandRun) await runCommand(scene)

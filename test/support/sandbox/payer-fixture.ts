@@ -95,7 +95,7 @@ export function makeAddress(): string {
  * address.
  */
 export async function pay(
-  fixture: SandboxFixture,
+  fixture: Pick<SandboxFixture, 'baseUrl'>,
   payer: PayerFixture,
   {
     key = payer.key,

@@ -162,7 +162,7 @@ export async function openSandboxFixture(options: SandboxFixtureOptions = {}): P
     environment: () => {
       const addresses = { ...addressesFrom(port), enclaveUrl: enclave.url }
       const { current: state } = openState(dataDir)
-      return { ...serverEnvironment({ addresses, state, databaseUrl, walletSlots: FEW_SLOTS }) }
+      return { ...serverEnvironment({ addresses, state, databaseUrl, dataDir, walletSlots: FEW_SLOTS }) }
     },
     control,
     advanceClock: async (seconds) => void (await control('/clock', { advance_seconds: seconds })),

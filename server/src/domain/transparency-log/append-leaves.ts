@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { ServerKey } from '../../db/server-key.ts'
 import type { Context } from '../context.ts'
+import { addLeaves } from './add-leaves.ts'
 import {
   formatAnswerLeaf,
   formatEntryLeaf,
@@ -15,9 +16,8 @@ import {
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
-import { hashLeaf, rootOf } from './merkle-tree.ts'
-import { formatCheckpoint, NoteSigner } from './signed-note.ts'
-import { growTiles, lastTilesOf, readTiles } from './tile.ts'
+import { requireContinued, type KeptCheckpoint } from './keep-checkpoint.ts'
+import { lastTilesOf } from './tile.ts'
 import {
   deleteQueuedChanges,
   findLoggedEntries,
@@ -26,12 +26,9 @@ import {
   findLoggedSignatures,
   findTiles,
   hasQueuedChange,
-  insertLeaves,
   keyOf,
   listQueuedChanges,
   lockLogHead,
-  setLogHead,
-  storeTiles,
 } from './transparency-log-store.ts'
 
 declare module '../context.ts' {
@@ -39,6 +36,8 @@ declare module '../context.ts' {
     readonly transparencyLog: {
       /** The name of a log that has no leaf yet. */
       readonly origin: string
+      /** The newest checkpoint that this process knows, in a file. Null if no file is set. */
+      readonly kept: KeptCheckpoint | null
       /** The seed of the key that signs checkpoints. */
       readonly key: ServerKey
     }
@@ -49,7 +48,8 @@ declare module '../context.ts' {
  * Makes leaves of the changes that wait, at most `limit`, and adds them to the tree (D80). Returns their number.
  *
  * One transaction adds the leaves, stores the tiles that have changed, signs the checkpoint and removes the changes from
- * the queue. It locks the head of the tree first, so two processes never add leaves at the same position.
+ * the queue. It locks the head of the tree first, so two processes never add leaves at the same position. Throws an
+ * `OperatorError` if the tree does not contain what a checkpoint says that this process knows.
  */
 export async function appendLeaves(
   ctx: Pick<Context, 'db' | 'logger' | 'transparencyLog'>,
@@ -65,6 +65,7 @@ export async function appendLeaves(
       await transaction.rollback()
       return 0
     }
+    await requireContinued(ctx, { head, read: (query) => transaction.run(query) })
     const ofType = (...types: LeafType[]) => changes.filter(({ type }) => types.includes(type))
     const [entries, payments, signatures, purchases, lastTiles] = await transaction.batch([
       findLoggedEntries(ofType('audit')),
@@ -73,26 +74,10 @@ export async function appendLeaves(
       findLoggedPurchases(ofType('purchase.answered')),
       findTiles(lastTilesOf(head.size)),
     ])
-    const leaves = changes.map((change, index) => {
-      const content = formatChange(ctx, change, { entries, payments, signatures, purchases })
-      return { position: head.size + index, change, content }
-    })
-    const size = head.size + leaves.length
-    const grown = growTiles(
-      lastTiles,
-      head.size,
-      leaves.map(({ content }) => hashLeaf(Buffer.from(content))),
-    )
-    const root = rootOf(readTiles([...lastTiles, ...grown]), size)
+    const found = { entries, payments, signatures, purchases }
+    const leaves = changes.map((change) => ({ change, content: formatChange(ctx, change, found) }))
     const origin = head.origin ?? ctx.transparencyLog.origin
-    const signer = new NoteSigner(origin, seed)
-    const checkpoint = signer.sign(formatCheckpoint({ origin, size, root }))
-    await transaction.commit([
-      insertLeaves(leaves),
-      storeTiles(grown),
-      setLogHead({ origin, size, checkpoint, verifierKey: signer.verifierKey }),
-      deleteQueuedChanges(changes),
-    ])
+    await transaction.commit([...addLeaves(leaves, { head, lastTiles, origin, seed }), deleteQueuedChanges(changes)])
     return leaves.length
   })
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { canonicalJson, type JsonValue } from '../../lib/canonical-json.ts'
 
 /** The version of the members of leaves. */
-const LEAF_VERSION = 1
+export const LEAF_VERSION = 1
 /** The salt of a leaf keeps others from guessing the texts whose hashes it contains. */
 export const SALT_BYTES = 16
 

@@ -6,6 +6,8 @@ const ED25519_TYPE = Buffer.from([0x01])
 const PKCS8_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
 const PUBLIC_KEY_BYTES = 32
 const KEY_ID_BYTES = 4
+/** The origin, the size and the root of a checkpoint, and the empty line before its signature. */
+const CHECKPOINT_PATTERN = /^([^\s+]+)\n([1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n\n/
 
 /** Signs notes (C2SP signed-note) under a name, with an Ed25519 key. */
 export class NoteSigner {
@@ -33,13 +35,33 @@ export class NoteSigner {
     return `${text}\n— ${this.#name} ${signature.toString('base64')}\n`
   }
 
+  /** Returns whether the key has signed the note, with no other signature beside its own. */
+  hasSigned(note: string): boolean {
+    // Ed25519 signatures are deterministic.
+    return note === this.sign(note.slice(0, note.indexOf('\n\n') + 1))
+  }
+
   #keyId(): Buffer {
     const hash = createHash('sha256').update(`${this.#name}\n`).update(ED25519_TYPE).update(this.#publicKey)
     return hash.digest().subarray(0, KEY_ID_BYTES)
   }
 }
 
-/** Returns the text of a checkpoint (C2SP tlog-checkpoint): which tree a log has. */
-export function formatCheckpoint({ origin, size, root }: { origin: string; size: number; root: Buffer }): string {
+/** Which tree a log has. */
+export interface Checkpoint {
+  readonly origin: string
+  readonly size: number
+  readonly root: Buffer
+}
+
+/** Returns the text of a checkpoint (C2SP tlog-checkpoint). */
+export function formatCheckpoint({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`
+}
+
+/** Reads a signed checkpoint of at least one leaf. Verifies nothing. Returns null for any other text. */
+export function parseCheckpoint(note: string): Checkpoint | null {
+  const [, origin, size, root] = CHECKPOINT_PATTERN.exec(note) ?? []
+  if (origin === undefined || size === undefined || root === undefined) return null
+  return { origin, size: Number(size), root: Buffer.from(root, 'base64') }
 }

@@ -12,6 +12,7 @@ import {
   type LoggedSignature,
   type QueuedChange,
 } from './leaf.ts'
+import { RESTORED } from './restored-leaf.ts'
 import type { Tile } from './tile.ts'
 
 const {
@@ -219,11 +220,15 @@ function toPurchase(row: RowOf<typeof PURCHASE_ROW>): LoggedPurchase {
   return { mode, protocol, method, resourceUrl, firstAnswer }
 }
 
-/** A leaf with its place in the tree. */
-export interface PlacedLeaf {
-  readonly position: number
-  readonly change: QueuedChange
+/** A leaf, and what it reports. */
+export interface NewLeaf {
+  readonly change: { readonly logId: string; readonly type: string; readonly subject: string }
   readonly content: string
+}
+
+/** A leaf with its place in the tree. */
+export interface PlacedLeaf extends NewLeaf {
+  readonly position: number
 }
 
 export function insertLeaves(leaves: readonly PlacedLeaf[]): Query<boolean> {
@@ -309,16 +314,34 @@ export interface LogHead {
   /** Null before the first leaf. */
   readonly origin: string | null
   readonly size: number
+  /** The signed checkpoint of this size. Null before the first leaf. */
+  readonly checkpoint: string | null
+}
+
+/** Finds the tree as it is now. Uses the primary key. */
+export function findLogHead(): Query<LogHead> {
+  return {
+    name: 'find_log_head',
+    text: 'select origin, size, checkpoint from log_head where is_only',
+    values: [],
+    read: one(HEAD_ROW, toHead),
+  }
 }
 
 /** Locks the tree, so that nobody else grows it. Uses the primary key. */
 export function lockLogHead(): Query<LogHead> {
   return {
     name: 'lock_log_head',
-    text: 'select origin, size from log_head where is_only for update',
+    text: 'select origin, size, checkpoint from log_head where is_only for update',
     values: [],
-    read: one(pick(head, 'origin', 'size'), ({ origin, size }) => ({ origin, size: Number(size) })),
+    read: one(HEAD_ROW, toHead),
   }
+}
+
+const HEAD_ROW = pick(head, 'origin', 'size', 'checkpoint')
+
+function toHead({ origin, size, checkpoint }: RowOf<typeof HEAD_ROW>): LogHead {
+  return { origin, size: Number(size), checkpoint }
 }
 
 /** Records that the tree has grown. Uses the primary key. */
@@ -356,12 +379,33 @@ export function findLogTree(): Query<LogTree | null> {
   }
 }
 
-/** Finds the newest checkpoint and the name of the log. Both are null before the first leaf. Uses the primary key. */
-export function findCheckpoint(): Query<{ readonly origin: string | null; readonly checkpoint: string | null }> {
+/** A leaf that says that a log ended because the database was restored. */
+export interface RestoredLeaf {
+  readonly position: number
+  readonly content: string
+}
+
+/** Lists at most `limit` leaves that say that a log ended, in the order of the tree. Uses `log_leaves_one_per_change`. */
+export function listRestoredLeaves(limit: number): Query<RestoredLeaf[]> {
   return {
-    name: 'find_log_checkpoint',
-    text: 'select origin, checkpoint from log_head where is_only',
-    values: [],
-    read: one(pick(head, 'origin', 'checkpoint'), (row) => row),
+    name: 'list_restored_leaves',
+    text: `select position, content
+      from (select position, content from log_leaves where log_id = $1 order by subject, type limit $2) l
+      order by position`,
+    values: [RESTORED.logId, limit],
+    read: all(pick(storedLeaves, 'position', 'content'), ({ position, content }) => ({
+      position: Number(position),
+      content,
+    })),
+  }
+}
+
+/** Returns whether the log says that the log of this origin ended. Uses `log_leaves_one_per_change`. */
+export function hasRestoredLeaf(origin: string): Query<boolean> {
+  return {
+    name: 'has_restored_leaf',
+    text: 'select position from log_leaves where log_id = $1 and type = $2 and subject = $3',
+    values: [RESTORED.logId, RESTORED.type, origin],
+    read: changed,
   }
 }

@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { after, before, describe, test } from 'node:test'
+import { canonicalJson, type JsonValue } from '../../server/src/lib/canonical-json.ts'
+import { DOES_NOT_PROVE } from '../../signer/src/evidence/does-not-prove.ts'
+import { flipBytes, removeMembers } from './changed-files.ts'
+import {
+  activated,
+  audit,
+  createOwner,
+  decided,
+  ended,
+  signGrant,
+  signRecord,
+  signResume,
+  signWithdrawal,
+  WITHDRAWN,
+  type Part,
+} from './forged-file.ts'
+import { ForgedLog } from './forged-log.ts'
+import type { Verdict } from './python-verifier.ts'
+import { openVerifiers, type Verifiers } from './verifiers.ts'
+
+/** What payments share, and the payments. */
+interface Authority {
+  readonly shared: readonly Part[]
+  readonly payments: readonly (readonly Part[])[]
+}
+
+const FLIPPED_STEP = 211
+/** The head, what payments share, and a payment. */
+const CHECKED_LINES = 3
+
+describe('an export of the evidence of many payments', () => {
+  const owner = createOwner()
+  const given = { ownerKeys: [owner.publicKeySpki] }
+  const log = new ForgedLog()
+  const granted = [signRecord(owner), signGrant(owner), activated()]
+  const about = (subject: string, change: Parameters<typeof decided>[0] = {}): readonly [Part, Part] => [
+    decided({ subject, ...change }),
+    ended({ subject }),
+  ]
+  const [first, second, above] = [about('pay_1'), about('pay_2'), about('pay_3', { amount: '10000001' })]
+  const suspended = [audit('grant.suspended'), signResume(owner)]
+  const resumed = about('pay_4')
+  const withdrawal = [signRecord(owner), signWithdrawal(owner, {}, { reference_id: 'pay_1' })]
+  const withdrawn = about('pay_1', WITHDRAWN)
+  const all: readonly Authority[] = [
+    { shared: granted, payments: [first, second, above] },
+    { shared: [...granted, ...suspended], payments: [resumed] },
+    { shared: withdrawal, payments: [withdrawn] },
+  ]
+  log.add(
+    ...[...granted, ...first, ...second, ...above, ...suspended, ...resumed, ...withdrawal, ...withdrawn].map(
+      ({ leaf }) => leaf,
+    ),
+  )
+  const lines = toLines(all, log)
+  let verifiers: Verifiers
+  before(() => {
+    verifiers = openVerifiers()
+  })
+  after(() => verifiers.close())
+
+  test('gives the answers about each payment', async () => {
+    const verdict = await verifiers.verify(sealLines(lines, log), given)
+    assert.ok(verdict.valid && 'payments' in verdict)
+    assert.equal(verdict.left_out, 2)
+    assert.deepEqual(
+      verdict.payments.map(({ payment, owner_signed: signed, within_limits: within }) => [payment, signed, within]),
+      [
+        ['pay_1', 'yes', 'yes'],
+        ['pay_2', 'yes', 'yes'],
+        ['pay_3', 'yes', 'no'],
+        ['pay_4', 'yes', 'yes'],
+        ['pay_1', 'yes', 'yes'],
+      ],
+    )
+  })
+
+  test('that was changed in a byte is invalid, and both verifiers name the same part', async () => {
+    const text = sealLines(lines, log)
+    const changed = flipBytes(text).filter(({ file }, index) => index % FLIPPED_STEP === 0 && file.at(-1) === 0x0a)
+    for (const { name, file } of changed) await refuse(file, name)
+  })
+
+  test('that lacks a member or a line is invalid, also if the service made it so', async () => {
+    for (const [index, line] of lines.slice(0, CHECKED_LINES).entries()) {
+      for (const { name, file } of removeMembers(canonicalJson(line))) {
+        const other = JSON.parse(file.toString()) as JsonValue
+        const verdict = await verifiers.verify(sealLines(lines.with(index, other), log), given)
+        // Without an element, a list is another list, which may be in order.
+        const isMember = !/\.\d+$/.test(name)
+        if (isMember) assert.ok(!verdict.valid && verdict.part.startsWith(`lines[${index}]`), name)
+      }
+    }
+    const text = sealLines(lines, log)
+    for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
+      await refuse(text.replace(`${line}\n`, ''), `without line ${index}`)
+    }
+  })
+
+  const [head = null, grantLine = null, firstLine = null] = lines
+  const wrong: Readonly<Record<string, readonly [readonly JsonValue[], string]>> = {
+    'a payment before what it shares': [[head, firstLine, grantLine], 'lines[1].leaves'],
+    'what payments share twice': [[head, grantLine, grantLine, firstLine], 'lines[2].signatures'],
+    'the same payment in both lines': [
+      [head, { ...(grantLine as object), ...pick(firstLine, 'leaves') }],
+      'lines[1].leaves',
+    ],
+    'a line of another authority': [[head, grantLine, { ...(firstLine as object), authority: 'x' }], 'lines[2].leaves'],
+  }
+  for (const [name, [changed, part]] of Object.entries(wrong)) {
+    test(`with ${name} is invalid, although the service made it so`, async () => {
+      assert.equal(await refuse(sealLines(changed, log), name), part)
+    })
+  }
+
+  async function refuse(file: string | Uint8Array, name: string): Promise<string> {
+    const verdict: Verdict = await verifiers.verify(file, given)
+    assert.ok(!verdict.valid, name)
+    return verdict.part
+  }
+})
+
+function pick(line: JsonValue, name: string): { readonly [name: string]: JsonValue } {
+  return { [name]: (line as { readonly [name: string]: JsonValue })[name] ?? null }
+}
+
+function toLines(authorities: readonly Authority[], log: ForgedLog): readonly JsonValue[] {
+  const toLeaf = ({ leaf }: Part): JsonValue => ({ ...log.prove(leaf), log: 0 })
+  const head = {
+    format: 'bursar-evidence-list/1',
+    does_not_prove: DOES_NOT_PROVE,
+    logs: [{ checkpoint: log.checkpoint(), key: log.signer.verifierKey }],
+  }
+  const further = authorities.flatMap(({ shared, payments }, index): JsonValue[] => [
+    {
+      authority: String(index),
+      leaves: shared.map(toLeaf),
+      signatures: shared.flatMap(({ entry }) => (entry === undefined ? [] : [entry])),
+    },
+    ...payments.map((parts) => ({ authority: String(index), leaves: parts.map(toLeaf), signatures: [] })),
+  ])
+  return [head, ...further]
+}
+
+function sealLines(lines: readonly JsonValue[], { signer }: ForgedLog): string {
+  const text = lines.map((line) => `${canonicalJson(line)}\n`).join('')
+  const digest = createHash('sha256').update(text).digest('base64')
+  const seal = signer.sign(`bursar-evidence-list/1\n${digest}\n`)
+  return `${text}${canonicalJson({ left_out: 2, seal })}\n`
+}
