@@ -192,6 +192,12 @@ export const VALUES: Readonly<Record<string, (sample: Sample) => Values>> = {
     1: listOf(get(sample, 'payments', 'workspace_id')),
     2: listOf(get(sample, 'payments', 'id')),
   }),
+  // The proof of a leaf that is alone in its log has no hash.
+  insert_carried_leaves: (sample) => ({
+    1: get(sample, 'carried_logs', 'workspace_id'),
+    2: get(sample, 'carried_logs', 'move_id'),
+    8: '{"\\\\x"}',
+  }),
   set_log_head: () => ({ 1: 'api.example.com/log', 2: '1', 3: 'checkpoint', 4: 'key' }),
   find_payments_by_keys: (sample) => {
     const { 1: workspaces = null, 2: modes = null } = parties(sample)
