@@ -68,7 +68,7 @@ async function verifyOne(
 ): Promise<number> {
   const result = await verifyEvidence(content, trust)
   if (result.kind === 'invalid') return fail(result, isJson)
-  write(isJson ? [JSON.stringify({ valid: true, ...describeResult(result) })] : formatResult(result))
+  write(isJson ? [toAscii({ valid: true, ...describeResult(result) })] : formatResult(result))
   return hasNo(result) ? 1 : 0
 }
 
@@ -84,19 +84,25 @@ async function verifyMany(
   }
   if (end === null) throw new Error('the export has no end')
   if (end.kind === 'invalid') return fail(end, isJson)
-  write(isJson ? [JSON.stringify({ valid: true, ...describeResults(results, end) })] : formatResults(results, end))
+  write(isJson ? [toAscii({ valid: true, ...describeResults(results, end) })] : formatResults(results, end))
   return results.some(hasNo) ? 1 : 0
 }
 
 function fail(result: InvalidResult, isJson: boolean): number {
   const { part, reason } = result
-  if (isJson) write([JSON.stringify({ valid: false, part, reason })])
+  if (isJson) write([toAscii({ valid: false, part, reason })])
   else process.stderr.write(`${formatInvalid(result)}\n`)
   return 1
 }
 
 function write(lines: readonly string[]): void {
   process.stdout.write(lines.map((line) => `${line}\n`).join(''))
+}
+
+/** Writes JSON in ASCII, so that no character of the file can control a terminal. */
+function toAscii(value: unknown): string {
+  const escape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(value).replaceAll(/[^ -~]/g, escape)
 }
 
 function parse(args: readonly string[]) {

@@ -167,7 +167,7 @@ export function wholePayment(owner: SoftwarePasskey): Part[] {
 }
 
 /** Writes the parts into a log, in this order, and returns the file with all of them, not sealed yet. */
-function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name: string]: JsonValue } {
+export function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name: string]: JsonValue } {
   log.add(...parts.map(({ leaf }) => leaf))
   return {
     format: 'bursar-evidence/1',

@@ -5,6 +5,7 @@ import { openContext } from '../../server/src/service.ts'
 import { call } from '../support/http-client.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { share } from '../support/sandbox/share.ts'
+import { makeFalsePayments } from './false-payments.ts'
 import { exportFiles, makePayments, passFence, type ProvenPayments } from './proven-payments.ts'
 import type { Given } from './python-verifier.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
@@ -13,7 +14,9 @@ import { openVerifiers, type Verifiers } from './verifiers.ts'
 export interface ProvenSandbox {
   readonly fixture: OwnSandboxFixture
   readonly payments: ProvenPayments
-  /** The files by what is special about the payment. */
+  /** Payments that a service made that had been taken over. */
+  readonly falsePayments: ProvenPayments
+  /** The files of `payments`, by what is special about the payment. */
   readonly files: ReadonlyMap<string, string>
   readonly verifiers: Verifiers
   /** The first owner's key, the log's key, and the node of the chain. */
@@ -39,18 +42,21 @@ export function openProvenSandbox(): Promise<ProvenSandbox> {
   })
 }
 
-async function prepare(fixture: OwnSandboxFixture): Promise<Pick<ProvenSandbox, 'payments' | 'files' | 'given'>> {
+async function prepare(
+  fixture: OwnSandboxFixture,
+): Promise<Pick<ProvenSandbox, 'payments' | 'falsePayments' | 'files' | 'given'>> {
   const config = readConfig(fixture.environment())
   const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
   try {
     const payments = await makePayments(fixture, opened.context)
-    await passFence(fixture, payments)
+    const falsePayments = await makeFalsePayments(fixture, opened.context)
+    await passFence(fixture)
     const files = await exportFiles(fixture, payments)
     const { text } = await call(fixture.baseUrl, 'GET', '/.well-known/bursar-log.json', {})
     const { verifier_key: logKey } = JSON.parse(text) as { verifier_key: string }
     const { rpc_url: rpc } = fixture.sandbox.facts.chains.test
     const given = { ownerKeys: [payments.owned.owner.publicKeySpki], logKeys: [logKey], rpc }
-    return { payments, files, given }
+    return { payments, falsePayments, files, given }
   } finally {
     await opened.close()
   }

@@ -178,18 +178,18 @@ def does_resume(payment, signed):
     if payment.resume.values["subject"] != (statement["stop"] or decided["grant"]):
         return False
     recipients = signed["recipients"]
-    for grant in statement["grants"]:
-        if grant["id"] == decided["grant"]:
-            return (
-                grant["wallet"] == decided["wallet"].lower()
-                and grant["maximum"] == signed["maximum"]
-                and signed["cap"] in (None, grant["cap"])
-                and grant["recipients"] == (None if recipients is None else len(recipients))
-                and grant["end"] == signed["end"]
-                and grant["x402"] is (signed["purchase_token"] is not None)
-                and grant["suspended_at"] == payment.suspended.values["at"]
-            )
-    return False
+    named = [grant for grant in statement["grants"] if grant["id"] == decided["grant"]]
+    return len(named) == 1 and named[0] == {
+        "id": decided["grant"],
+        "wallet": decided["wallet"].lower(),
+        "maximum": signed["maximum"],
+        # The cap of the statement, if the rules have none.
+        "cap": named[0]["cap"] if signed["cap"] is None else signed["cap"],
+        "recipients": None if recipients is None else len(recipients),
+        "end": signed["end"],
+        "x402": signed["purchase_token"] is not None,
+        "suspended_at": payment.suspended.values["at"],
+    }
 
 
 def are_by_owner(needed, payment, owner_keys):

@@ -116,6 +116,7 @@ def read_file(data, log_keys):
     for number, log in enumerate(value["logs"]):
         for index, leaf in enumerate(log["leaves"]):
             leaves.append(check_leaf(leaf, f"logs[{number}].leaves[{index}]", number, trees[number]))
+    check_positions(leaves, keys)
     signatures = check_signatures(value["signatures"], "signatures", leaves)
     payment = check_payment(leaves, signatures, "logs")
 
@@ -141,7 +142,7 @@ def read_list(data, log_keys):
 
     shared, payments = {}, []
     for number, line in enumerate(lines[1:-1], 1):
-        read_line(line, f"lines[{number}]", trees, shared, payments)
+        read_line(line, f"lines[{number}]", keys, trees, shared, payments)
     path = f"lines[{len(lines) - 1}]"
     last = parse(lines[-1], path)
     check_members(last, ["left_out", "seal"], path)
@@ -151,7 +152,7 @@ def read_list(data, log_keys):
     return payments, last["left_out"]
 
 
-def read_line(line, path, trees, shared, payments):
+def read_line(line, path, keys, trees, shared, payments):
     """Reads a line of an export: what payments share, or a payment."""
     value = parse(line, path)
     check_members(value, ["authority", "leaves", "signatures"], path)
@@ -175,8 +176,7 @@ def read_line(line, path, trees, shared, payments):
     check(signatures == [], f"{path}.signatures", "are in the line of a payment")
     all_leaves, signatures = shared[value["authority"]]
     all_leaves = sorted([*all_leaves, *leaves], key=lambda leaf: leaf.place)
-    for one, other in zip(all_leaves, all_leaves[1:]):
-        check(one.place != other.place, f"{path}.leaves", "contain a leaf that the payments share")
+    check_positions(all_leaves, keys)
     payments.append(check_payment(all_leaves, signatures, f"{path}.leaves"))
 
 
@@ -299,9 +299,24 @@ def check_logs(logs, path, log_keys):
         check(is_known, f"{path}[{number}].key", "is none of the given keys")
         tree = read_checkpoint(log["checkpoint"], key)
         check(tree is not None, f"{path}[{number}].checkpoint", "is no checkpoint of this key")
+        for earlier, name in enumerate(one[0] for one in keys):
+            if name == key[0]:
+                check(logs[earlier]["key"] == log["key"], f"{path}[{number}].key", "is another key of the same log")
+                is_same = logs[earlier]["checkpoint"] == log["checkpoint"]
+                check(is_same, f"{path}[{number}].checkpoint", "is another checkpoint of the same log")
         keys.append(key)
         trees.append(tree)
     return keys, trees
+
+
+def check_positions(leaves, keys):
+    """Checks that a log which occurs again has higher positions."""
+    highest = {}
+    for leaf in leaves:
+        log, position = leaf.place
+        name = keys[log][0]
+        check(position > highest.get(name, -1), f"{leaf.path}.position", "is not above those in the same log before")
+        highest[name] = position
 
 
 def check_leaf(leaf, path, log, tree):
