@@ -175,8 +175,42 @@ export const SEEN: Readonly<Record<string, Case>> = {
     ],
     answers: ['no', 'not checked'],
   },
+  'a new owner of another wallet, who says that this one has its list of owners': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], 'https://enclave.example/api/v1/key_quorums/quorum2'),
+      signRecord(second, { quorum_id: 'quorum2' }),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'a new owner of another wallet, of which the old one signed a record': {
+    parts: [
+      signRecord(owner, { quorum_id: 'quorum2', address: STRANGER_ADDRESS }),
+      signOwners(owner, [keyOf(owner), keyOf(second)], 'https://enclave.example/api/v1/key_quorums/quorum2'),
+      signRecord(second, { quorum_id: 'quorum2' }),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'a new owner without the record of the one who added them': {
+    parts: [
+      signOwners(owner, [keyOf(owner), keyOf(second)]),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'two records by one passkey': {
+    parts: [record, signRecord(owner, { policies: ['policy1', 'policy3'] }), grant, active, payment, end],
+    part: 'signatures[1]',
+  },
   'an owner who had been removed': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signOwners(owner, [keyOf(owner)]),
       signRecord(second),
@@ -186,7 +220,13 @@ export const SEEN: Readonly<Record<string, Case>> = {
     answers: ['no', 'not checked'],
   },
   'a change of owners that removes the passkey that signed it': {
-    parts: [signOwners(owner, [keyOf(second)]), signRecord(second), signGrant(second), ...[active, payment, end]],
+    parts: [
+      record,
+      signOwners(owner, [keyOf(second)]),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
     answers: ['no', 'not checked'],
   },
 
@@ -320,6 +360,7 @@ export const RIGHT: Readonly<Record<string, Case>> = {
   },
   'a grant by an owner who was added': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
@@ -365,6 +406,7 @@ export const UNSEEN: Readonly<Record<string, Case>> = {
   // "That all changes of the owners are in this file."
   'the removal of an owner that the service left out': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),

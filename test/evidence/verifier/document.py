@@ -59,6 +59,11 @@ class Signature:
         return self.values["kind"]
 
     @property
+    def passkey(self):
+        """Anybody can copy the id of a credential, so it names no passkey alone."""
+        return self.values["credential"], self.values["public_key"]
+
+    @property
     def public_key(self):
         return base64url_decode(self.values["public_key"])
 
@@ -79,10 +84,14 @@ class Payment:
     suspended: Leaf = None
     revoked: Leaf = None
     authority: Signature = None
-    record: Signature = None
     resume: Signature = None
     # The changes of owners, the authority and the signature that resumed the grant, in the order of the file.
     signatures: list = field(default_factory=list)
+    # The records of the wallet, by the passkeys that signed them.
+    records: dict = field(default_factory=dict)
+
+    def find_record(self, signature):
+        return None if signature is None else self.records.get(signature.passkey)
 
 
 def read_document(data, log_keys):
@@ -409,11 +418,10 @@ def check_payment(leaves, signatures, logs_path):
     for index, signature in enumerate(signatures):
         check(subjects[index] not in subjects[:index], signature.path, "occurs twice")
         check(is_allowed_signature(signature, payment), signature.path, "does not belong to the payment")
+    signers = [one.passkey for one in signatures if one is payment.authority or one.kind == "owners"]
     for signature in signatures:
-        is_same = payment.authority is not None and all(
-            signature.values[name] == payment.authority.values[name] for name in ("credential", "public_key")
-        )
-        check(signature.kind != "record" or is_same, signature.path, "is not by the passkey that signed the payment")
+        is_needed = signature.kind != "record" or signature.passkey in signers
+        check(is_needed, signature.path, "is not by a passkey that signed the payment or a change of owners")
     payment.signatures = signatures
     return payment
 
@@ -476,7 +484,10 @@ def is_allowed_signature(signature, payment):
         return has_grant and keep(payment, "resume", signature)
     if subject.lower() != decided["wallet"].lower():
         return False
-    return kind == "owners" or (kind == "record" and keep(payment, "record", signature))
+    if kind == "record" and signature.passkey not in payment.records:
+        payment.records[signature.passkey] = signature
+        return True
+    return kind == "owners"
 
 
 def keep(payment, role, part):

@@ -160,7 +160,7 @@ describe('evidence of a payment', () => {
     assert.deepEqual(describeFile(second), [record, `grant ${next.id}`, `grant.activated ${next.id}`, ...own])
   })
 
-  test('has the changes of owners before the payment, and the record of the passkey that signed the grant', async () => {
+  test('has the changes of owners before the payment, and the records of the passkeys that signed these and the grant', async () => {
     const owned = await openRecorded()
     const { actor, wallet, workspaceId, mode } = owned
     const second = await addWalletOwner(ctx, actor.id)
@@ -173,6 +173,7 @@ describe('evidence of a payment', () => {
     assert.deepEqual(
       file.signatures.map(({ kind, credential }) => [kind, credential]),
       [
+        ['record', owned.owner.credentialId],
         ['owners', owned.owner.credentialId],
         ['record', second.credentialId],
         ['grant', second.credentialId],
@@ -180,7 +181,7 @@ describe('evidence of a payment', () => {
     )
     assert.deepEqual(
       [workspaceId, mode, wallet.address],
-      [file.signatures[0]?.['workspace'], 'test', file.signatures[0]?.subject],
+      [file.signatures[1]?.['workspace'], 'test', file.signatures[1]?.subject],
     )
   })
 

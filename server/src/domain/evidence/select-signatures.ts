@@ -78,11 +78,20 @@ export function selectSignatures(
     before.filter(({ signature }) => signature.kind === kind && signature.subject === subject)
 
   const authority = grantId === null ? ofKind('withdrawal', id).at(-1) : ofKind('grant', grantId).at(-1)
-  const record = ofKind('record', walletAddress)
-    .filter((one) => authority !== undefined && precedes(momentOf(one), momentOf(authority)))
-    .findLast(({ signature }) => signature.credentialId === authority?.signature.credentialId)
-  const needed = new Set([authority, record, resumed, ...ofKind('owners', walletAddress)])
+  const owners = ofKind('owners', walletAddress)
+  const records = ofKind('record', walletAddress)
+  // Each passkey has its own record. That of the authority is the one before it, and the others are those before the
+  // last change of owners by this passkey.
+  const byPasskey = new Map([...owners, authority].flatMap((one) => (one === undefined ? [] : [[passkeyOf(one), one]])))
+  const recordsOf = [...byPasskey].map(([passkey, signed]) =>
+    records.findLast((one) => passkeyOf(one) === passkey && precedes(momentOf(one), momentOf(signed))),
+  )
+  const needed = new Set([authority, resumed, ...owners, ...recordsOf])
   return before.filter((one) => needed.has(one))
+}
+
+function passkeyOf({ signature }: SignatureWithLeaf): string {
+  return signature.credentialId
 }
 
 /** Selects the signatures that can be proved to be before a payment, in the order in which they were received. */
