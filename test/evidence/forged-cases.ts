@@ -403,13 +403,24 @@ export const UNSEEN: Readonly<Record<string, Case>> = {
   'an amount spent that the service made smaller': { parts: paid({ spent_24h: '0' }), answers: yes },
   // "That the grant was not suspended, stopped or revoked before the payment."
   'a suspension and a revocation that the service left out': { parts: wholePayment(owner), answers: yes },
-  // "That all changes of the owners are in this file."
+  // "That all changes of the owners are in this file, in the order in which they were made."
   'the removal of an owner that the service left out': {
     parts: [
       record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
+  'the time of a signature, which a removed owner gave later': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
+      signOwners(owner, [keyOf(owner)]),
+      signRecord(second),
+      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
       ...[active, payment, end],
     ],
     answers: yes,

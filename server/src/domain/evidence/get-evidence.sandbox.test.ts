@@ -263,6 +263,26 @@ describe('evidence of a payment', () => {
     await assert.rejects(getEvidence(ctx, { ...place, id, boundAgentId: 'another' }), notOwn)
   })
 
+  test('tells a credential of one agent nothing about other agents that were resumed with the same signature', async () => {
+    const owned = await openRecorded()
+    const { workspaceId, mode, actor } = owned
+    const other = { ...owned, agentId: agent('another') }
+    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    const [grant] = [await openActive(ctx, owned), await openActive(ctx, other)]
+    const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    await resume(owned, { stopId: stop?.id ?? assert.fail() })
+    const { id } = await pay(owned, grant)
+    await openSignatures()
+    const refused = { status: 409, code: 'evidence_unavailable', details: { reason: 'names_other_agents' } }
+    await assert.rejects(getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: owned.agentId }), refused)
+    await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null })
+    await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
+    await resume(owned, { grantId: grant.id })
+    const later = await pay(owned, grant)
+    await openSignatures()
+    await getEvidence(ctx, { ...placeOf(owned), id: later.id, boundAgentId: owned.agentId })
+  })
+
   test('waits for the leaf of what ended its grant, if the log is behind', async () => {
     const owned = await openRecorded()
     const grant = await openActive(ctx, owned)

@@ -6,6 +6,14 @@ import { compareLeaves, isBefore, type LoggedLeaf } from './open-logs.ts'
 export interface SignatureWithLeaf {
   readonly signature: StoredSignature
   readonly leaf: LoggedLeaf | null
+  /** The grants that a signature resumed, by their ids, and since when each was suspended. */
+  readonly resumed: ReadonlyMap<string, ResumedGrant>
+}
+
+interface ResumedGrant {
+  readonly id: string
+  readonly agent_id: string
+  readonly suspended_at: string
 }
 
 /** When something happened: by its leaf, or by the clock of the service if it has none. */
@@ -46,8 +54,8 @@ export function findSuspension(
 ): Suspension | null {
   const before = suspensions.filter((leaf) => isBefore(leaf, decided)).toSorted(compareLeaves)
   const resumptions = selectBefore(signatures, decided).flatMap((one) => {
-    const suspendedAt = readSuspendedAt(one.signature, grantId)
-    return suspendedAt === null ? [] : [{ one, suspendedAt }]
+    const suspendedAt = one.resumed.get(grantId)?.suspended_at
+    return suspendedAt === undefined ? [] : [{ one, suspendedAt }]
   })
   const last = resumptions.toSorted((a, b) => (precedes(momentOf(a.one), momentOf(b.one)) ? -1 : 1)).at(-1)
   // Whatever came after the last signature was not ended by one.
@@ -107,13 +115,14 @@ function isProvable({ signature, leaf }: SignatureWithLeaf): boolean {
   return !signature.isLost && (leaf !== null || signature.entrySha256 === null)
 }
 
-/** Returns since when a grant was suspended that a signature resumed. Null if the signature did not resume it. */
-function readSuspendedAt({ kind, statement }: StoredSignature, grantId: string): string | null {
-  if (kind !== 'resume' || statement === null) return null
-  const { grants } = parseJson(Buffer.from(statement).toString()) as {
-    readonly grants: readonly { readonly id: string; readonly suspended_at: string }[]
-  }
-  return grants.find(({ id }) => id === grantId)?.suspended_at ?? null
+/**
+ * Returns the grants that a signature resumed, by their ids. Many payments can need the same statement, which can name
+ * thousands of grants, so it is read once.
+ */
+export function readResumed({ kind, statement }: StoredSignature): ReadonlyMap<string, ResumedGrant> {
+  if (kind !== 'resume' || statement === null) return new Map()
+  const { grants } = parseJson(Buffer.from(statement).toString()) as { readonly grants: readonly ResumedGrant[] }
+  return new Map(grants.map((grant) => [grant.id, grant]))
 }
 
 /** Returns whether one moment is not after another. One transaction has one time, so equal times say nothing. */
