@@ -1361,7 +1361,7 @@ export interface components {
         };
         /**
          * EvidenceUnavailableError
-         * @description There is no evidence of this payment, and there will be none. details.reason says why. The code `evidence_unavailable`.
+         * @description There is no evidence of this payment for this credential, and there will be none. details.reason says why. The code `evidence_unavailable`.
          */
         EvidenceUnavailableError: {
             /**
@@ -1383,7 +1383,7 @@ export interface components {
              *     }
              */
             details: {
-                reason: "not_logged" | "too_large";
+                reason: "not_logged" | "too_large" | "names_other_agents";
             };
         };
         /**

@@ -23,6 +23,8 @@ async function call(url: string, method: string, params: readonly string[]): Pro
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
+    // A node must not be able to send this request to another host, such as one of the user's own network.
+    redirect: 'error',
   })
   if (!response.ok) throw new Error(`it responded with the status ${response.status}`)
   const text = await readText(response)

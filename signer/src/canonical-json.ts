@@ -1,5 +1,14 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [member: string]: Json }
 
+/** Programs differ in how deeply nested JSON they can read. Nothing that is signed or proved is nested so deeply. */
+export const NESTING_MAX = 32
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACKET = 0x5b
+const BRACKET_END = 0x5d
+const BRACE = 0x7b
+const BRACE_END = 0x7d
+
 /**
  * Formats a value as canonical JSON (RFC 8785): members sorted by UTF-16 code units, no white space. `JSON.stringify`
  * already formats strings and numbers as the RFC demands.
@@ -24,6 +33,7 @@ function formatText(text: string): string {
  * twice.
  */
 export function parseCanonicalJson(bytes: Uint8Array): Json | undefined {
+  if (isNestedDeeper(bytes, NESTING_MAX)) return undefined
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     const value = JSON.parse(text) as Json
@@ -31,6 +41,23 @@ export function parseCanonicalJson(bytes: Uint8Array): Json | undefined {
   } catch {
     return undefined
   }
+}
+
+/** Returns whether JSON has more levels of lists and objects. Looks before it is parsed, because each level needs memory. */
+export function isNestedDeeper(json: Uint8Array, levelsMax: number): boolean {
+  let level = 0
+  let isText = false
+  for (let at = 0; at < json.length; at += 1) {
+    const unit = json[at]
+    if (isText) {
+      if (unit === BACKSLASH) at += 1
+      else if (unit === QUOTE) isText = false
+    } else if (unit === QUOTE) isText = true
+    else if (unit === BRACKET || unit === BRACE) level += 1
+    else if (unit === BRACKET_END || unit === BRACE_END) level -= 1
+    if (level > levelsMax) return true
+  }
+  return false
 }
 
 function isList(value: Json): value is readonly Json[] {

@@ -175,8 +175,42 @@ export const SEEN: Readonly<Record<string, Case>> = {
     ],
     answers: ['no', 'not checked'],
   },
+  'a new owner of another wallet, who says that this one has its list of owners': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], 'https://enclave.example/api/v1/key_quorums/quorum2'),
+      signRecord(second, { quorum_id: 'quorum2' }),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'a new owner of another wallet, of which the old one signed a record': {
+    parts: [
+      signRecord(owner, { quorum_id: 'quorum2', address: STRANGER_ADDRESS }),
+      signOwners(owner, [keyOf(owner), keyOf(second)], 'https://enclave.example/api/v1/key_quorums/quorum2'),
+      signRecord(second, { quorum_id: 'quorum2' }),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'a new owner without the record of the one who added them': {
+    parts: [
+      signOwners(owner, [keyOf(owner), keyOf(second)]),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'two records by one passkey': {
+    parts: [record, signRecord(owner, { policies: ['policy1', 'policy3'] }), grant, active, payment, end],
+    part: 'signatures[1]',
+  },
   'an owner who had been removed': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signOwners(owner, [keyOf(owner)]),
       signRecord(second),
@@ -186,7 +220,13 @@ export const SEEN: Readonly<Record<string, Case>> = {
     answers: ['no', 'not checked'],
   },
   'a change of owners that removes the passkey that signed it': {
-    parts: [signOwners(owner, [keyOf(second)]), signRecord(second), signGrant(second), ...[active, payment, end]],
+    parts: [
+      record,
+      signOwners(owner, [keyOf(second)]),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
     answers: ['no', 'not checked'],
   },
 
@@ -320,6 +360,7 @@ export const RIGHT: Readonly<Record<string, Case>> = {
   },
   'a grant by an owner who was added': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
@@ -362,12 +403,24 @@ export const UNSEEN: Readonly<Record<string, Case>> = {
   'an amount spent that the service made smaller': { parts: paid({ spent_24h: '0' }), answers: yes },
   // "That the grant was not suspended, stopped or revoked before the payment."
   'a suspension and a revocation that the service left out': { parts: wholePayment(owner), answers: yes },
-  // "That all changes of the owners are in this file."
+  // "That all changes of the owners are in this file, in the order in which they were made."
   'the removal of an owner that the service left out': {
     parts: [
+      record,
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
+  'the time of a signature, which a removed owner gave later': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
+      signOwners(owner, [keyOf(owner)]),
+      signRecord(second),
+      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
       ...[active, payment, end],
     ],
     answers: yes,

@@ -99,17 +99,23 @@ interface SignedContent {
 export const signRecord = (owner: SoftwarePasskey, content: Members = {}): Required<Part> =>
   signed(owner, { kind: 'record', subject: WALLET, content: { ...RECORD_STATEMENT, ...content } })
 
-export const signGrant = (owner: SoftwarePasskey, body: Members = { rules: [rule()] }): Required<Part> =>
-  signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }) })
+export const signGrant = (
+  owner: SoftwarePasskey,
+  body: Members = { rules: [rule()] },
+  entry: Members = {},
+): Required<Part> => signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }), entry })
 
-export const signOwners = (owner: SoftwarePasskey, keys: readonly string[], url?: string): Required<Part> =>
+export const signOwners = (
+  owner: SoftwarePasskey,
+  keys: readonly string[],
+  url = 'https://enclave.example/api/v1/key_quorums/quorum1',
+  entry: Members = {},
+): Required<Part> =>
   signed(owner, {
     kind: 'owners',
     subject: WALLET,
-    content: request({
-      url: url ?? 'https://enclave.example/api/v1/key_quorums/quorum1',
-      body: { public_keys: keys, authorization_threshold: 1 },
-    }),
+    content: request({ url, body: { public_keys: keys, authorization_threshold: 1 } }),
+    entry,
   })
 
 export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statement: Members = {}): Required<Part> =>
@@ -172,9 +178,15 @@ export function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name
   return {
     format: 'bursar-evidence/1',
     logs: [log.export(parts.map(({ leaf }) => leaf))],
-    signatures: parts.flatMap(({ entry }) => (entry === undefined ? [] : [entry])),
+    signatures: parts
+      .flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
+      .toSorted((a, b) => Number(receivedAt(a) > receivedAt(b)) - Number(receivedAt(a) < receivedAt(b))),
     does_not_prove: [...DOES_NOT_PROVE],
   }
+}
+
+function receivedAt({ received_at: at }: Members): string {
+  return typeof at === 'string' ? at : ''
 }
 
 export function sealFile(parts: readonly Part[], log = new ForgedLog()): string {

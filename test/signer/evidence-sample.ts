@@ -84,6 +84,7 @@ export function createPlan(kind: SampleKind): Plan {
   })
   const change = signature('owners', WALLET, ownersRequest([owner, other]), owner)
   const record = signature('record', WALLET, RECORD_STATEMENT)
+  const recordOfFirst = { ...signature('record', WALLET, RECORD_STATEMENT, owner), name: 'record of first' }
   const isPurchase = kind === 'purchase'
   const rules = isPurchase ? [rule(), purchaseRule()] : [rule()]
   const decided = payment('decided', describeDecision(kind), { memo: 'For the invoice 17', idempotency_key: null })
@@ -107,7 +108,7 @@ export function createPlan(kind: SampleKind): Plan {
     signature('resume', STOP, null),
   ]
   const events = [
-    ...(kind === 'owners' ? [change] : []),
+    ...(kind === 'owners' ? [recordOfFirst, change] : []),
     ...(kind === 'withdrawal' ? [record, signature('withdrawal', PAYMENT, transfer())] : granted),
     ...(kind === 'resumed' ? suspended : []),
     ...[decided, ended],

@@ -148,7 +148,24 @@ const OWNER: Record<string, Case> = {
       setPasskey(plan, 'record', plan.other)
     },
   ],
-  'a stranger who added himself': ['owners', 'no', /not among/, (plan) => setPasskey(plan, 'owners', plan.other)],
+  'a stranger who added himself': [
+    'owners',
+    'no',
+    /not among/,
+    (plan) => {
+      remove('record of first')(plan)
+      setPasskey(plan, 'owners', plan.other)
+    },
+  ],
+  'a passkey that was added to another wallet, as its own record says': [
+    'owners',
+    'no',
+    /not among/,
+    (plan) => {
+      findSignature(plan, 'owners').signed = ownersRequest([plan.owner, plan.other], 'quorum9')
+      findSignature(plan, 'record').signed = { ...RECORD_STATEMENT, quorum_id: 'quorum9' }
+    },
+  ],
   'a grant before its passkey was added': [
     'owners',
     'no',

@@ -242,7 +242,10 @@ const PROBLEM_DETAILS = {
     },
     { reason: 'signature_usable', retry_at: '2026-06-30T09:15:00.000Z' },
   ),
-  evidence_unavailable: details({ reason: oneOf(['not_logged', 'too_large']) }, { reason: 'not_logged' }),
+  evidence_unavailable: details(
+    { reason: oneOf(['not_logged', 'too_large', 'names_other_agents']) },
+    { reason: 'not_logged' },
+  ),
   ...DASHBOARD_DETAILS,
 } as const satisfies Readonly<Record<string, TSchema>>
 

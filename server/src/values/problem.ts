@@ -116,7 +116,7 @@ export const PROBLEM_CODES = {
   ],
   evidence_unavailable: [
     'conflict',
-    'There is no evidence of this payment, and there will be none. details.reason says why.',
+    'There is no evidence of this payment for this credential, and there will be none. details.reason says why.',
   ],
   signing_request_expired: ['conflict', 'The signing request has expired and nothing was changed. Sign again.'],
   signing_request_stale: [

@@ -1,4 +1,5 @@
 import { parseCanonicalJson, type Json } from '../canonical-json.ts'
+import { parseTime } from '../parse-time.ts'
 import { expect, readAddress, readInteger, readList, readMembers, readText, unknown } from './shape.ts'
 
 /** A suspended grant that is to allow payments again, with the limits that its owner signed before. */
@@ -31,7 +32,6 @@ export interface Resumption {
 const KIND = 'resume-grants'
 const VERSION = 1
 const GRANTS_MAX = 5_000
-const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const HASH_PATTERN = /^[0-9a-f]{64}$/
 const NAME = 'the statement'
 
@@ -94,8 +94,7 @@ function isCount(value: Json | undefined): value is number {
 }
 
 function readTime(value: Json | undefined, what: string): Date {
-  const text = readText(value, what)
-  const time = new Date(text)
-  if (!TIME_PATTERN.test(text) || Number.isNaN(time.getTime())) throw unknown(what)
+  const time = parseTime(readText(value, what))
+  if (time === null) throw unknown(what)
   return time
 }

@@ -2,6 +2,7 @@ import { checkWallet } from '../check-request.ts'
 import type { Json } from '../canonical-json.ts'
 import type { ResumedGrant } from '../decode/resumption.ts'
 import type { RuleTerms } from '../decode/rules.ts'
+import { parseTime } from '../parse-time.ts'
 import { Refusal } from '../refusal.ts'
 import { parseDetails } from './leaf.ts'
 import type { PaymentEvidence, PlacedSignature } from './payment-evidence.ts'
@@ -9,7 +10,9 @@ import { no, notChecked, yes, type Verdict } from './verdict.ts'
 import { isBefore } from './verify-leaf.ts'
 
 const MICRO_DIGITS = 6
-const AMOUNT_PATTERN = /^(\d{1,72})(?:\.(\d{1,6}))?$/
+const AMOUNT_PATTERN = /^(0|[1-9]\d{0,71})(?:\.(\d{1,6}))?$/
+const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/
+const TERMS_COUNT = 6
 const SECOND_MS = 1_000
 
 /**
@@ -106,7 +109,7 @@ function checkGrant(
 }
 
 function checkResumption(
-  { meaning }: PlacedSignature,
+  { meaning, entry }: PlacedSignature,
   {
     terms,
     suspendedAt,
@@ -114,6 +117,7 @@ function checkResumption(
   }: { terms: RuleTerms; suspendedAt: Date; decided: PaymentEvidence['decided'] },
 ): Verdict | null {
   if (meaning.kind !== 'resumption') return no('What was signed to resume the grant is not such a statement.')
+  if (entry.subject !== (meaning.stop ?? leaf.grant)) return no('The owner resumed the grants of another stop.')
   const named = meaning.grants.filter(({ id }) => id === leaf.grant)
   const [grant, ...others] = named
   if (meaning.workspace !== leaf.workspace || meaning.mode !== leaf.mode || grant === undefined || others.length > 0) {
@@ -143,15 +147,23 @@ function hasTerms(value: Json, terms: RuleTerms): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const given = value as { readonly [member: string]: Json }
   const { expires_at: end, recipient_allowlist: recipients } = given
+  const dailyMax = toMicro(given['daily_cap_usdc'])
   return (
+    Object.keys(given).length === TERMS_COUNT &&
     toMicro(given['max_per_tx_usdc']) === terms.amountMax &&
-    (terms.dailyMax === null || toMicro(given['daily_cap_usdc']) === terms.dailyMax) &&
+    dailyMax !== null &&
+    (terms.dailyMax === null || dailyMax === terms.dailyMax) &&
     (terms.recipients === null ? isEmpty(recipients) : areSame(recipients, terms.recipients)) &&
     areSame(given['contract_allowlist'], terms.tokens) &&
-    (end === null || typeof end === 'string') &&
-    toSecond(end === null ? null : new Date(end)) === toSecond(terms.endsAt) &&
+    hasEnd(end, terms) &&
     given['x402'] === (terms.purchaseToken !== null)
   )
+}
+
+function hasEnd(end: Json | undefined, { endsAt }: RuleTerms): boolean {
+  if (end === null) return endsAt === null
+  const given = typeof end === 'string' ? parseTime(end) : null
+  return given !== null && toSecond(given) === toSecond(endsAt)
 }
 
 /** Reads an amount of USDC in millionths. */
@@ -171,6 +183,10 @@ function isEmpty(value: Json | undefined): boolean {
 
 function areSame(value: Json | undefined, addresses: readonly string[]): boolean {
   if (!Array.isArray(value)) return false
-  const given = new Set(value.map((one: Json) => (typeof one === 'string' ? one.toLowerCase() : '')))
+  const given = new Set(value.map((one: Json) => (isAddress(one) ? one.toLowerCase() : '')))
   return given.size === addresses.length && addresses.every((one) => given.has(one))
+}
+
+function isAddress(value: Json): value is string {
+  return typeof value === 'string' && ADDRESS_PATTERN.test(value)
 }

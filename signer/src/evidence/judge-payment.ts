@@ -92,8 +92,16 @@ async function fingerprintOf({ authority }: PaymentEvidence): Promise<string | n
   return Array.from(await sha256(key), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-function listUncheckedOrder({ decided, ended, activated, authority }: PaymentEvidence): string | null {
-  const logs = new Set([decided, ended, activated, authority?.leaf].flatMap((leaf) => leaf?.log ?? []))
+function listUncheckedOrder({
+  decided,
+  ended,
+  activated,
+  suspended,
+  revoked,
+  signatures,
+}: PaymentEvidence): string | null {
+  const leaves = [decided, ended, activated, suspended, revoked, ...signatures.map(({ leaf }) => leaf)]
+  const logs = new Set(leaves.flatMap((leaf) => leaf?.log ?? []))
   return logs.size < 2
     ? null
     : 'The leaves are in several logs. Only the service says in which order it used these logs.'

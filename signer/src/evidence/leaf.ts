@@ -193,8 +193,14 @@ async function readTexts(leaf: Leaf, value: Json, part: string): Promise<Readonl
 /** Reads the details of an entry of the audit log. Null if they are not an object in canonical JSON. */
 export function parseDetails(text: string): { readonly [member: string]: Json } | null {
   const value = parseCanonicalJson(new TextEncoder().encode(text))
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !hasWholeNumbers(value)) return null
   return value as { readonly [member: string]: Json }
+}
+
+/** Programs differ in how they write other numbers, so not every program could tell whether the JSON is canonical. */
+function hasWholeNumbers(value: Json): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0
+  return typeof value !== 'object' || value === null || Object.values(value).every(hasWholeNumbers)
 }
 
 /** Hashes a text as leaves do: the salt, the name, a zero byte, and the text. */

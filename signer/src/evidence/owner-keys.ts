@@ -1,5 +1,5 @@
 import { fromBase64, fromBase64Url, toBase64, type Bytes } from '../bytes.ts'
-import type { PaymentEvidence, PlacedSignature } from './payment-evidence.ts'
+import { findRecord, type PaymentEvidence, type PlacedSignature } from './payment-evidence.ts'
 
 const PEM_PATTERN = /^-----BEGIN PUBLIC KEY-----([A-Za-z0-9+/=\s]+)-----END PUBLIC KEY-----$/
 /** The start of the only form that a P-256 key has in SPKI DER with an uncompressed point: 91 bytes. */
@@ -24,7 +24,7 @@ export function parseOwnerKey(text: string): string | null {
  * (`ownerKeys`, in base64). After that, only an owner can change who owns it.
  */
 export function findOwnersSignatures(
-  { signatures, record }: Pick<PaymentEvidence, 'signatures' | 'record'>,
+  { signatures, decided }: Pick<PaymentEvidence, 'signatures' | 'decided'>,
   ownerKeys: readonly string[],
 ): ReadonlySet<PlacedSignature> {
   let keys: ReadonlySet<string> = new Set(ownerKeys)
@@ -32,18 +32,23 @@ export function findOwnersSignatures(
   for (const signature of signatures) {
     if (!keys.has(signature.publicKey)) continue
     found.add(signature)
-    keys = readNewOwners(signature, record) ?? keys
+    keys = readNewOwners(signature, { record: findRecord(signatures, signature), wallet: decided.leaf.wallet }) ?? keys
   }
   return found
 }
 
-/** Returns who owns the wallet after this change. Null if the signature does not change the owners of this wallet. */
+/**
+ * Returns who owns the wallet after this change. Null if the signature does not change the owners of this wallet. Which
+ * list of owners the wallet has is in the record that the same passkey has signed. If a new owner could say it, an owner
+ * who was added to another wallet could own this one.
+ */
 function readNewOwners(
   { meaning, publicKey }: PlacedSignature,
-  record: PlacedSignature | null,
+  { record, wallet }: { record: PlacedSignature | null; wallet: string },
 ): ReadonlySet<string> | null {
   if (meaning.kind !== 'owners' || record?.meaning.kind !== 'record') return null
-  const { quorumId, enclaveUrl, appId } = record.meaning.record
+  const { quorumId, enclaveUrl, appId, address } = record.meaning.record
+  if (address !== wallet) return null
   if (meaning.quorumId !== quorumId || meaning.enclaveUrl !== enclaveUrl || meaning.appId !== appId) return null
   // The signer page lets nobody remove the own passkey.
   return meaning.publicKeys.includes(publicKey) ? new Set(meaning.publicKeys) : null

@@ -22,6 +22,7 @@ export interface PaymentEvidence {
   readonly revoked: VerifiedLeaf<AuditLeaf> | null
   /** The signature of the grant or of the withdrawal. */
   readonly authority: PlacedSignature | null
+  /** The wallet's record by the passkey of the authority. */
   readonly record: PlacedSignature | null
   readonly resumption: PlacedSignature | null
   /** All signatures, in the order in which the service received them. */
@@ -36,11 +37,12 @@ export interface PlacedSignature extends VerifiedSignature {
 /** What a leaf is in the evidence of a payment. */
 type Role = 'decided' | 'ended' | 'answered' | 'activated' | 'suspended' | 'revoked'
 
-const ROLES_OF_ACTIONS: Readonly<Record<string, Role>> = {
-  'grant.activated': 'activated',
-  'grant.suspended': 'suspended',
-  'grant.revoked': 'revoked',
-}
+/** A map, because an object also has members such as `constructor`. */
+const ROLES_OF_ACTIONS: ReadonlyMap<string, Role> = new Map([
+  ['grant.activated', 'activated'],
+  ['grant.suspended', 'suspended'],
+  ['grant.revoked', 'revoked'],
+])
 
 /**
  * Checks that leaves and signatures are those that the evidence of one payment may contain, and says what each of them is.
@@ -134,7 +136,7 @@ function roleOf({ leaf, texts }: VerifiedLeaf, decided: DecidedLeaf): Role | nul
     case 'audit': {
       if (decided.grant === null) return null
       if (leaf.action === 'agents.stopped') return concernsStop(texts['details'] ?? null, decided) ? 'suspended' : null
-      return leaf.object === decided.grant ? (ROLES_OF_ACTIONS[leaf.action] ?? null) : null
+      return leaf.object === decided.grant ? (ROLES_OF_ACTIONS.get(leaf.action) ?? null) : null
     }
     case 'signature':
     case 'unavailable':
@@ -154,7 +156,7 @@ function arrangeSignatures(
   signatures: readonly PlacedSignature[],
   { workspace, mode, kind, subject, grant, wallet }: DecidedLeaf,
 ): Pick<PaymentEvidence, 'authority' | 'record' | 'resumption'> {
-  const found = new Map<SignatureKind, PlacedSignature>()
+  const found = new Map<string, PlacedSignature>()
   const subjects = new Set<string>()
   const authorityKind = kind === 'withdrawal' ? 'withdrawal' : 'grant'
   for (const one of signatures) {
@@ -173,17 +175,27 @@ function arrangeSignatures(
       revocation: false,
     }
     if (!allowed[entry.kind]) throw wrong(part, 'it does not belong to the evidence of this payment')
-    if (entry.kind !== 'owners' && found.has(entry.kind)) throw wrong(part, 'there is another signature of this kind')
+    // Each passkey has its own record.
+    const role = entry.kind === 'record' ? `record ${entry.credential} ${one.publicKey}` : entry.kind
+    if (role !== 'owners' && found.has(role)) throw wrong(part, 'there is another signature of this kind')
     if ((entry.statement !== null) !== (entry.kind === 'resume')) {
       throw wrong(part, 'only a signature that resumes grants has a statement')
     }
-    found.set(entry.kind, one)
+    found.set(role, one)
   }
-  const [authority, record] = [found.get(authorityKind) ?? null, found.get('record') ?? null]
-  if (record !== null && !isSamePasskey(record, authority)) {
-    throw wrong(record.part, 'it is not by the passkey that signed the grant or the withdrawal')
+  const authority = found.get(authorityKind) ?? null
+  const needed = signatures.filter((one) => one === authority || one.entry.kind === 'owners')
+  const records = signatures.filter(({ entry }) => entry.kind === 'record')
+  const surplus = records.find((record) => !needed.some((one) => isSamePasskey(record, one)))
+  if (surplus !== undefined) {
+    throw wrong(surplus.part, 'it is not by a passkey that signed the grant, the withdrawal or a change of owners')
   }
-  return { authority, record, resumption: found.get('resume') ?? null }
+  return { authority, record: findRecord(signatures, authority), resumption: found.get('resume') ?? null }
+}
+
+/** Finds the record of the wallet that the passkey of a signature has signed. */
+export function findRecord(signatures: readonly PlacedSignature[], by: PlacedSignature | null): PlacedSignature | null {
+  return signatures.find((one) => one.entry.kind === 'record' && isSamePasskey(one, by)) ?? null
 }
 
 /** The credential id alone proves nothing: anybody can copy it. */

@@ -1,5 +1,6 @@
 import { fromBase64Url, type Bytes } from '../bytes.ts'
 import type { Json } from '../canonical-json.ts'
+import { parseTime } from '../parse-time.ts'
 import { EvidenceError } from './evidence-error.ts'
 
 /** Reads a value. `part` is its path, which an `EvidenceError` names if the value has another form. */
@@ -8,7 +9,6 @@ export type Reader<Value> = (value: Json, part: string) => Value
 type Shape = Readonly<Record<string, Reader<unknown>>>
 export type ShapeOf<Readers extends Shape> = { readonly [Name in keyof Readers]: ReturnType<Readers[Name]> }
 
-const TIME_PATTERN = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** No amount and no block has so many digits. */
 const DIGITS_PATTERN = /^(?:0|[1-9]\d{0,77})$/
 const ADDRESS_PATTERN = /^0x[0-9a-fA-F]{40}$/
@@ -79,10 +79,8 @@ export const digits: Reader<bigint> = (value, part) =>
   BigInt(matching(DIGITS_PATTERN, 'a number in decimal digits')(value, part))
 
 export const time: Reader<Date> = (value, part) => {
-  const written = matching(TIME_PATTERN, 'a time in UTC with milliseconds')(value, part)
-  const read = new Date(written)
-  // There is no 31st of June.
-  if (Number.isNaN(read.getTime()) || read.toISOString() !== written) throw wrong(part, 'it is not a time')
+  const read = parseTime(text(value, part))
+  if (read === null) throw wrong(part, 'it must be a time in UTC with milliseconds')
   return read
 }
 

@@ -1,7 +1,7 @@
 import { toBase64 } from '../bytes.ts'
 import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
-import { readListedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
+import { FILE_BYTES_MAX, readListedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
@@ -16,6 +16,8 @@ const LIST_FORMAT = 'bursar-evidence-list/1'
 export const LIST_BYTES_MAX = 512 * 1024 * 1024
 /** The lines that are verified at the same time. */
 const LINES_AT_ONCE = 64
+/** The lines of so many payments, each under an authority of its own. */
+const LINES_MAX = 500_000
 const NEWLINE = 0x0a
 
 /** The end of an export that is whole. */
@@ -158,6 +160,7 @@ async function verifyBody(
 
 function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {
   const part = `lines[${number}]`
+  if (content.length > FILE_BYTES_MAX) throw wrong(part, 'it is larger than 64 MiB')
   const value = parseCanonicalJson(content)
   if (value === undefined) throw wrong(part, 'it is not canonical JSON (RFC 8785)')
   return read(value, part)
@@ -170,6 +173,9 @@ export function isEvidenceList(content: Uint8Array): boolean {
 
 function findEnds(content: Uint8Array): readonly number[] {
   const ends = []
-  for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, at + 1)) ends.push(at)
+  for (let at = content.indexOf(NEWLINE); at >= 0; at = content.indexOf(NEWLINE, at + 1)) {
+    if (ends.length === LINES_MAX) throw wrong(WHOLE, 'it has too many lines')
+    ends.push(at)
+  }
   return ends
 }

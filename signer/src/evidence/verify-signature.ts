@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64, toBase64Url, type Bytes } from '../bytes.ts'
-import { canonicalJson } from '../canonical-json.ts'
+import { canonicalJson, isNestedDeeper, NESTING_MAX } from '../canonical-json.ts'
 import {
   AUTHENTICATOR_DATA_BYTES_MIN,
   concat,
@@ -99,6 +99,7 @@ function readMeaning(signed: Bytes, kind: SignatureKind): Meaning {
 }
 
 function parseClientData(bytes: Bytes): { readonly [member: string]: unknown } | null {
+  if (isNestedDeeper(bytes, NESTING_MAX)) return null
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
     const value: unknown = JSON.parse(text)

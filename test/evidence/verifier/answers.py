@@ -83,7 +83,8 @@ def read_authority(payment):
 
 
 def did_owner_sign(payment, signed, owner_keys):
-    authority, record, decided = payment.authority, payment.record, payment.decided
+    authority, decided = payment.authority, payment.decided
+    record = payment.find_record(authority)
     skip_if(authority is None, "the file has no signature of an owner")
     skip_if(authority.leaf is None, "the signature was kept before the log had signatures")
     skip_if(record is None, "the file has no record of the wallet by this passkey")
@@ -175,7 +176,7 @@ def does_resume(payment, signed):
     decided, statement = payment.decided.values, read_signed(payment.resume)
     if statement is None or (statement["workspace"], statement["mode"]) != (decided["workspace"], decided["mode"]):
         return False
-    if payment.resume.values["subject"] != (statement["stop"] or decided["grant"]):
+    if payment.resume.values["subject"] != (decided["grant"] if statement["stop"] is None else statement["stop"]):
         return False
     recipients = signed["recipients"]
     named = [grant for grant in statement["grants"] if grant["id"] == decided["grant"]]
@@ -194,24 +195,26 @@ def does_resume(payment, signed):
 
 def are_by_owner(needed, payment, owner_keys):
     """Follows the changes of the owners, from the keys that the user gave."""
-    record = read_signed(payment.record)
+    wallet = payment.decided.values["wallet"].lower()
     keys = owner_keys
     for signature in payment.signatures:
         is_known = signature.public_key in keys
         if any(signature is one for one in needed) and not is_known:
             return False
         if signature.kind == "owners" and is_known:
-            keys = read_new_owners(signature, record) or keys
+            record = read_signed(payment.find_record(signature))
+            keys = read_new_owners(signature, record, wallet) or keys
     return True
 
 
-def read_new_owners(signature, record):
+def read_new_owners(signature, record, wallet):
     """Returns the keys that own the wallet after a change, or None if it is no change of this wallet's owners."""
     change = read_signed(signature)
     if change is None or record is None or signature.public_key not in change["keys"]:
         return None
-    place = (change["id"], change["enclave"], change["app"])
-    return change["keys"] if place == (record["quorum"], record["enclave"], record["app"]) else None
+    place = (change["id"], change["enclave"], change["app"], wallet)
+    is_same = place == (record["quorum"], record["enclave"], record["app"], record["address"])
+    return change["keys"] if is_same else None
 
 
 # Within the signed limits?

@@ -20,8 +20,9 @@ SENTENCES = [
     "When the owner signed. The log shows only which leaves came before and after the signature.",
     "That the agent asked for the payment. The service, which holds the key for payments within the grant, could have made it.",
     "That the amount spent in the 24 hours before is complete. Other payments are not in this file.",
+    "That the transfer on the chain was made for this payment only. The service could have named the same transfer in two files.",
     "That the grant was not suspended, stopped or revoked before the payment. The service could have left out such a leaf.",
-    "That all changes of the owners are in this file. The service could have left one out.",
+    "That all changes of the owners are in this file, in the order in which they were made. The service could have left one out, or given it another time.",
     "That the times are right. They are those of the clock of the service.",
     "That the log is the only one. Only whoever has kept another checkpoint of it can find out.",
     "That the enclave accepted and enforced the limits that the owner signed.",
@@ -59,6 +60,11 @@ class Signature:
         return self.values["kind"]
 
     @property
+    def passkey(self):
+        """Anybody can copy the id of a credential, so it names no passkey alone."""
+        return self.values["credential"], self.values["public_key"]
+
+    @property
     def public_key(self):
         return base64url_decode(self.values["public_key"])
 
@@ -79,10 +85,14 @@ class Payment:
     suspended: Leaf = None
     revoked: Leaf = None
     authority: Signature = None
-    record: Signature = None
     resume: Signature = None
     # The changes of owners, the authority and the signature that resumed the grant, in the order of the file.
     signatures: list = field(default_factory=list)
+    # The records of the wallet, by the passkeys that signed them.
+    records: dict = field(default_factory=dict)
+
+    def find_record(self, signature):
+        return None if signature is None else self.records.get(signature.passkey)
 
 
 def read_document(data, log_keys):
@@ -415,11 +425,10 @@ def check_payment(leaves, signatures, logs_path):
     for index, signature in enumerate(signatures):
         check(subjects[index] not in subjects[:index], signature.path, "occurs twice")
         check(is_allowed_signature(signature, payment), signature.path, "does not belong to the payment")
+    signers = [one.passkey for one in signatures if one is payment.authority or one.kind == "owners"]
     for signature in signatures:
-        is_same = payment.authority is not None and all(
-            signature.values[name] == payment.authority.values[name] for name in ("credential", "public_key")
-        )
-        check(signature.kind != "record" or is_same, signature.path, "is not by the passkey that signed the payment")
+        is_needed = signature.kind != "record" or signature.passkey in signers
+        check(is_needed, signature.path, "is not by a passkey that signed the payment or a change of owners")
     payment.signatures = signatures
     return payment
 
@@ -482,7 +491,10 @@ def is_allowed_signature(signature, payment):
         return has_grant and keep(payment, "resume", signature)
     if subject.lower() != decided["wallet"].lower():
         return False
-    return kind == "owners" or (kind == "record" and keep(payment, "record", signature))
+    if kind == "record" and signature.passkey not in payment.records:
+        payment.records[signature.passkey] = signature
+        return True
+    return kind == "owners"
 
 
 def keep(payment, role, part):

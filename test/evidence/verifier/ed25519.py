@@ -12,10 +12,13 @@ SQRT_MINUS_ONE = pow(2, (P - 1) // 4, P)
 def verify(public_key: bytes, message: bytes, signature: bytes) -> bool:
     if len(public_key) != 32 or len(signature) != 64:
         return False
-    point = decode(public_key)
+    point, commitment = decode(public_key), decode(signature[:32])
     scalar = int.from_bytes(signature[32:], "little")
     # Without this limit, there would be a second signature of each message.
-    if point is None or scalar >= L:
+    if point is None or commitment is None or scalar >= L:
+        return False
+    # WebCrypto rejects these too. Anybody can sign for a key of small order.
+    if has_small_order(point) or has_small_order(commitment):
         return False
     digest = sha512(signature[:32] + public_key + message).digest()
     factor = int.from_bytes(digest, "little") % L
@@ -58,6 +61,10 @@ def add(first, second):
     d = 2 * z1 * z2 % P
     e, f, g, h = b - a, d - c, d + c, b + a
     return (e * f % P, g * h % P, f * g % P, e * h % P)
+
+
+def has_small_order(point):
+    return encode(multiply(8, point)) == encode((0, 1, 1, 0))
 
 
 def multiply(scalar: int, point):

@@ -40,7 +40,7 @@ export const CODE_ADVICE: Readonly<Record<ProblemCode, string>> = {
   evidence_not_ready:
     'Ask again after the time in `Retry-After`. `details.reason` says what is missing: the payment is pending, its part of the transparency log is not written yet, or a signature could still be used by somebody, which `details.retry_at` ends.',
   evidence_unavailable:
-    'Nothing: there will be no evidence. `details.reason` says why: the payment was decided before the service had a transparency log (`not_logged`), or the wallet had more than 190 changes of its owners (`too_large`).',
+    'Nothing: there will be no evidence. `details.reason` says why: the payment was decided before the service had a transparency log (`not_logged`), the wallet had more than 190 changes of its owners (`too_large`), or the credential is of one agent and an owner resumed the grant together with those of other agents (`names_other_agents`; use a credential that is of no agent).',
   signer_not_configured: 'The operator sets `SIGNER_URL`. See [Host the signer page](../operate/signer-page.md).',
   signing_request_expired: 'Sign again. A signing request is valid for five minutes.',
   signing_request_stale: 'Reload the page, check the terms, and sign again.',

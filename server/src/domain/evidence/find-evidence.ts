@@ -24,7 +24,7 @@ import {
   type StopLookup,
 } from './evidence-store.ts'
 import { findLoggedLeaves, isBefore, LeafIndex, type LoggedLeaf, type OpenLogs } from './open-logs.ts'
-import { findSuspension, selectSignatures, type SignatureWithLeaf } from './select-signatures.ts'
+import { findSuspension, readResumed, selectSignatures, type SignatureWithLeaf } from './select-signatures.ts'
 
 /** The parts of a payment that evidence needs beside its leaves. */
 export type ProvenPayment = Pick<
@@ -279,7 +279,9 @@ async function findResumptions(
   })
   if (lookups.length === 0) return []
   const unique = [...new Map(lookups.flatMap(withGrant).map((one) => [`${one.grantId} ${one.subject}`, one])).values()]
-  const listed = await ctx.db.readSlow(listResumptions({ workspaceId, mode }, unique, RESUMPTIONS_MAX), workspaceId)
+  const rows = await ctx.db.readSlow(listResumptions({ workspaceId, mode }, unique, RESUMPTIONS_MAX), workspaceId)
+  // The statement about a stop is found once for each grant that it resumed.
+  const listed = [...new Map(rows.map((row) => [formatSignatureSubject(row), row])).values()]
   const found = await findLoggedLeaves(ctx, logs, { workspaceId, keys: listed.map(keyOfSignature) })
   return listed.map((signature) => toLogged(signature, found))
 }
@@ -290,7 +292,8 @@ function withGrant(lookup: ResumptionLookup): ResumptionLookup[] {
 }
 
 function toLogged(signature: StoredSignature, found: LeafIndex): SignatureWithLeaf {
-  return { signature, leaf: found.find('signature', formatSignatureSubject(signature)) }
+  const leaf = found.find('signature', formatSignatureSubject(signature))
+  return { signature, leaf, resumed: readResumed(signature) }
 }
 
 function keyOfSignature(signature: StoredSignature): LeafKey {

@@ -160,7 +160,7 @@ describe('evidence of a payment', () => {
     assert.deepEqual(describeFile(second), [record, `grant ${next.id}`, `grant.activated ${next.id}`, ...own])
   })
 
-  test('has the changes of owners before the payment, and the record of the passkey that signed the grant', async () => {
+  test('has the changes of owners before the payment, and the records of the passkeys that signed these and the grant', async () => {
     const owned = await openRecorded()
     const { actor, wallet, workspaceId, mode } = owned
     const second = await addWalletOwner(ctx, actor.id)
@@ -179,6 +179,7 @@ describe('evidence of a payment', () => {
     assert.deepEqual(
       file.signatures.map(({ kind, credential }) => [kind, credential]),
       [
+        ['record', owned.owner.credentialId],
         ['owners', owned.owner.credentialId],
         ['record', second.credentialId],
         ['grant', second.credentialId],
@@ -186,7 +187,7 @@ describe('evidence of a payment', () => {
     )
     assert.deepEqual(
       [workspaceId, mode, wallet.address],
-      [file.signatures[0]?.['workspace'], 'test', file.signatures[0]?.subject],
+      [file.signatures[1]?.['workspace'], 'test', file.signatures[1]?.subject],
     )
   })
 
@@ -272,6 +273,26 @@ describe('evidence of a payment', () => {
     }
     const notOwn = { status: 403, code: 'agent_not_authorized' }
     await assert.rejects(getEvidence(ctx, { ...place, id, boundAgentId: 'another' }), notOwn)
+  })
+
+  test('tells a credential of one agent nothing about other agents that were resumed with the same signature', async () => {
+    const owned = await openRecorded()
+    const { workspaceId, mode, actor } = owned
+    const other = { ...owned, agentId: agent('another') }
+    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    const [grant] = [await openActive(ctx, owned), await openActive(ctx, other)]
+    const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    await resume(owned, { stopId: stop?.id ?? assert.fail() })
+    const { id } = await pay(owned, grant)
+    await openSignatures()
+    const refused = { status: 409, code: 'evidence_unavailable', details: { reason: 'names_other_agents' } }
+    await assert.rejects(getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: owned.agentId }), refused)
+    await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null })
+    await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
+    await resume(owned, { grantId: grant.id })
+    const later = await pay(owned, grant)
+    await openSignatures()
+    await getEvidence(ctx, { ...placeOf(owned), id: later.id, boundAgentId: owned.agentId })
   })
 
   test('waits for the leaf of what ended its grant, if the log is behind', async () => {

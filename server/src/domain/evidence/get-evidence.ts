@@ -20,7 +20,8 @@ export type EvidenceContext = Pick<Context, 'db' | 'clock' | 'transparencyLog'>
  * of a payment changes only if its log has grown, or its grant is revoked.
  *
  * Errors: 404; 403 `agent_not_authorized`; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for the log, and while somebody
- * might use a signature again; 409 `evidence_unavailable` if the payment was not logged.
+ * might use a signature again; 409 `evidence_unavailable` if the payment was not logged, or if
+ * the file would tell the caller about other agents.
  */
 export async function getEvidence(
   ctx: EvidenceContext,
@@ -45,10 +46,21 @@ export async function getEvidence(
   const [collected] = logs === null ? [] : await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
+  if (boundAgentId !== null && namesOtherAgents(collected, boundAgentId)) throw toProblem(ctx, OF_OTHER_AGENTS)
   return await formatFile(ctx, logs, { workspaceId, collected })
 }
 
 const NOTHING_LOGGED: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
+
+const OF_OTHER_AGENTS = { kind: 'unavailable', reason: 'names_other_agents' } as const
+
+/**
+ * Returns whether an owner resumed grants of other agents with the same signature. Its statement contains their limits,
+ * and cannot be given out in part.
+ */
+function namesOtherAgents({ signatures }: Collected, agentId: string): boolean {
+  return signatures.some(({ resumed }) => [...resumed.values()].some((grant) => grant.agent_id !== agentId))
+}
 
 async function formatFile(
   ctx: Pick<Context, 'db'>,
@@ -72,7 +84,7 @@ async function formatFile(
   return canonicalJson({ ...file, seal: formatSeal(open, EVIDENCE_FORMAT, hashOf(canonicalJson(file))) })
 }
 
-function toProblem({ clock }: Pick<Context, 'clock'>, why: NotReady | Unavailable): Problem {
+function toProblem({ clock }: Pick<Context, 'clock'>, why: NotReady | Unavailable | typeof OF_OTHER_AGENTS): Problem {
   if (why.kind === 'unavailable') return problem('evidence_unavailable', { details: { reason: why.reason } })
   const now = clock.now().getTime()
   // A signature is made readable a little after it has become useless.

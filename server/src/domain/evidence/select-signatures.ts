@@ -6,6 +6,14 @@ import { compareLeaves, isBefore, type LoggedLeaf } from './open-logs.ts'
 export interface SignatureWithLeaf {
   readonly signature: StoredSignature
   readonly leaf: LoggedLeaf | null
+  /** The grants that a signature resumed, by their ids, and since when each was suspended. */
+  readonly resumed: ReadonlyMap<string, ResumedGrant>
+}
+
+interface ResumedGrant {
+  readonly id: string
+  readonly agent_id: string
+  readonly suspended_at: string
 }
 
 /** When something happened: by its leaf, or by the clock of the service if it has none. */
@@ -46,8 +54,8 @@ export function findSuspension(
 ): Suspension | null {
   const before = suspensions.filter((leaf) => isBefore(leaf, decided)).toSorted(compareLeaves)
   const resumptions = selectBefore(signatures, decided).flatMap((one) => {
-    const suspendedAt = readSuspendedAt(one.signature, grantId)
-    return suspendedAt === null ? [] : [{ one, suspendedAt }]
+    const suspendedAt = one.resumed.get(grantId)?.suspended_at
+    return suspendedAt === undefined ? [] : [{ one, suspendedAt }]
   })
   const last = resumptions.toSorted((a, b) => (precedes(momentOf(a.one), momentOf(b.one)) ? -1 : 1)).at(-1)
   // Whatever came after the last signature was not ended by one.
@@ -78,11 +86,20 @@ export function selectSignatures(
     before.filter(({ signature }) => signature.kind === kind && signature.subject === subject)
 
   const authority = grantId === null ? ofKind('withdrawal', id).at(-1) : ofKind('grant', grantId).at(-1)
-  const record = ofKind('record', walletAddress)
-    .filter((one) => authority !== undefined && precedes(momentOf(one), momentOf(authority)))
-    .findLast(({ signature }) => signature.credentialId === authority?.signature.credentialId)
-  const needed = new Set([authority, record, resumed, ...ofKind('owners', walletAddress)])
+  const owners = ofKind('owners', walletAddress)
+  const records = ofKind('record', walletAddress)
+  // Each passkey has its own record. That of the authority is the one before it, and the others are those before the
+  // last change of owners by this passkey.
+  const byPasskey = new Map([...owners, authority].flatMap((one) => (one === undefined ? [] : [[passkeyOf(one), one]])))
+  const recordsOf = [...byPasskey].map(([passkey, signed]) =>
+    records.findLast((one) => passkeyOf(one) === passkey && precedes(momentOf(one), momentOf(signed))),
+  )
+  const needed = new Set([authority, resumed, ...owners, ...recordsOf])
   return before.filter((one) => needed.has(one))
+}
+
+function passkeyOf({ signature }: SignatureWithLeaf): string {
+  return signature.credentialId
 }
 
 /** Selects the signatures that can be proved to be before a payment, in the order in which they were received. */
@@ -98,13 +115,14 @@ function isProvable({ signature, leaf }: SignatureWithLeaf): boolean {
   return !signature.isLost && (leaf !== null || signature.entrySha256 === null)
 }
 
-/** Returns since when a grant was suspended that a signature resumed. Null if the signature did not resume it. */
-function readSuspendedAt({ kind, statement }: StoredSignature, grantId: string): string | null {
-  if (kind !== 'resume' || statement === null) return null
-  const { grants } = parseJson(Buffer.from(statement).toString()) as {
-    readonly grants: readonly { readonly id: string; readonly suspended_at: string }[]
-  }
-  return grants.find(({ id }) => id === grantId)?.suspended_at ?? null
+/**
+ * Returns the grants that a signature resumed, by their ids. Many payments can need the same statement, which can name
+ * thousands of grants, so it is read once.
+ */
+export function readResumed({ kind, statement }: StoredSignature): ReadonlyMap<string, ResumedGrant> {
+  if (kind !== 'resume' || statement === null) return new Map()
+  const { grants } = parseJson(Buffer.from(statement).toString()) as { readonly grants: readonly ResumedGrant[] }
+  return new Map(grants.map((grant) => [grant.id, grant]))
 }
 
 /** Returns whether one moment is not after another. One transaction has one time, so equal times say nothing. */
