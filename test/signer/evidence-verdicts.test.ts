@@ -299,6 +299,12 @@ describe('who allowed a payment', () => {
     assert.equal((await verify(plan, { ownerKeys: keys })).ownerSigned.answer, 'yes')
   })
 
+  test('is named with the chain that was signed, which the leaf of the payment does not name', async () => {
+    for (const kind of ['transfer', 'withdrawal'] as const) {
+      assert.match((await verify(createPlan(kind))).ownerSigned.reason, / (?:on|for) Base before/)
+    }
+  })
+
   test('cannot be shown with a record of a stranger that has the credential id of the owner', async () => {
     const plan = createPlan('transfer')
     const record = findSignature(plan, 'record')

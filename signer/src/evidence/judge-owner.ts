@@ -2,6 +2,7 @@ import { checkWallet } from '../check-request.ts'
 import type { Json } from '../canonical-json.ts'
 import type { ResumedGrant } from '../decode/resumption.ts'
 import type { RuleTerms } from '../decode/rules.ts'
+import { formatChain } from '../describe/format.ts'
 import { Refusal } from '../refusal.ts'
 import { parseDetails } from './leaf.ts'
 import type { PaymentEvidence, PlacedSignature } from './payment-evidence.ts'
@@ -54,7 +55,13 @@ export function judgeOwner(
       `The passkey that resumed the suspended grant is not among the owners' keys that you gave, and none of them added it.`,
     )
   }
-  return yes(`The owner's passkey signed the ${what} before the payment was decided.`)
+  return yes(`The owner's passkey signed the ${what}${formatPlace(authority)} before the payment was decided.`)
+}
+
+/** The leaf of a payment does not name the chain, so only the signature says which one the owner meant. */
+function formatPlace({ meaning }: PlacedSignature): string {
+  if (meaning.kind === 'transfer') return ` on ${formatChain(meaning.transfer.chainId)}`
+  return meaning.kind === 'policy' && meaning.terms !== null ? ` for ${formatChain(meaning.terms.chainId)}` : ''
 }
 
 /** Checks that the signed bytes are the grant or the withdrawal of this payment, for the wallet of the record. */
