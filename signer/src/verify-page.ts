@@ -33,7 +33,7 @@ function start(): void {
       element(
         'p',
         {},
-        'Shows who allowed a payment, from the file with its evidence. This page verifies the file itself, in your browser. It sends nothing anywhere.',
+        'Shows who allowed a payment, from the file with its evidence. This page verifies the file itself, in your browser. It sends nothing anywhere, so it cannot ask a node of the chain.',
       ),
       labeled(fileInput, 'File with the evidence', 'Choose the file, or drop it on this page.'),
       fileInput,
@@ -112,7 +112,7 @@ async function verifyFile(chosen: File): Promise<Shown> {
     isBad: false,
     elements: [
       ...showPayment(found),
-      ...showList('What could not be checked', [...found.unknown, 'This page cannot ask a node of the chain.']),
+      ...showList('What could not be checked', found.unknown),
       ...showList('What this does not prove', found.doesNotProve),
     ],
   }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { createPublicKey, hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
@@ -83,6 +85,43 @@ describe('the pages about money, in both themes and at every width', () => {
       await inspectPage(page, name)
       assert.match(await page.title(), / · Bursar$/)
     })
+  }
+
+  test('evidence: a payment says why there is none yet, a period is exported, and a wallet has the public keys', async () => {
+    const { workspace } = fixture.host
+    // The grant of this purchase was signed minutes ago.
+    await showPage(page, workspace, `payments/${ids['bought']}`)
+    await page.getByRole('button', { name: 'Download evidence' }).click()
+    await page
+      .getByRole('alert')
+      .getByText(/signed only a few minutes ago.* Try again after|still pending/)
+      .waitFor()
+    const verifier = page.getByRole('link', { name: 'Verify a file' })
+    assert.match((await verifier.getAttribute('href')) ?? '', /^http:\/\/signer\.localhost:\d+\/verify\.html$/)
+
+    await showPage(page, workspace, 'payments')
+    const lines = (await download('Export evidence', /-test-evidence-.*\.ndjson$/)).trimEnd().split('\n')
+    assert.match(lines[0] ?? '', /"format":"bursar-evidence-list\/1"/)
+    assert.match(lines.at(-1) ?? '', /"left_out":[1-9]/)
+
+    await showPage(page, workspace, `wallets/${workspace.wallets.test}`)
+    await page.getByRole('button', { name: 'Show public keys' }).click()
+    const shown = page.getByText(/^[0-9a-f]{64}$/)
+    const fingerprint = await shown.first().textContent()
+    await inspectPage(page, 'wallet-public-keys')
+    const pem = await download('Download public key', /^owner-[0-9a-f]{8}\.pem$/)
+    const der = createPublicKey(pem).export({ format: 'der', type: 'spki' })
+    assert.equal(hash('sha256', der, 'hex'), fingerprint)
+  })
+
+  /** Clicks the first button of this name, and returns the text of the file that it saves. */
+  async function download(name: string, fileName: RegExp): Promise<string> {
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name }).first().click(),
+    ])
+    assert.match(file.suggestedFilename(), fileName)
+    return await readFile(await file.path(), 'utf8')
   }
 
   test('what was paid to each recipient in a month is two clicks away, and each row leads to its payments', async () => {

@@ -54,7 +54,7 @@ describe('the page that verifies evidence', () => {
     await inspectPage(page, 'signer-verify')
     const shown = await page.getByRole('main').innerText()
     assert.match(shown, /Payment pay_1 \(live\): 1\.25 USDC/)
-    assert.match(shown, /What could not be checked\s+You gave no node of the chain\.\s+This page cannot ask/)
+    assert.match(shown, /What could not be checked\s+You gave no node of the chain\.\s/)
     assert.match(shown, /What this does not prove\s+Who used the passkey/)
   })
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { inspect } from 'node:util'
-import { gunzipSync, gzipSync } from 'node:zlib'
 import { after, before, describe, test } from 'node:test'
 import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import { readConfig } from '../../server/src/config.ts'
@@ -72,12 +71,11 @@ describe('the evidence of payments in the sandbox', () => {
     const stranger = await addWalletOwner(ctx, owned.actor.id)
     const other = await verify(text, stranger)
     assert.equal(other.ownerSigned.answer, 'no')
-    reportSize('a transfer', text)
   })
 
   test('proves a purchase', async () => {
     const owned = await openFunded()
-    const terms = makeTerms(5, { x402: true } as object)
+    const terms = makeTerms(5, { x402: true })
     const grant = await openActive(ctx, owned, terms)
     const { url } = await createResource(fixture)
     const key = await makeKey(owned)
@@ -89,7 +87,6 @@ describe('the evidence of payments in the sandbox', () => {
     await proves(text, owned)
     const answered = openEvidence(text).logs[0]?.leaves.find(({ content }) => content.includes('"purchase.answered"'))
     assert.deepEqual(answered?.texts, { offer: null, receipt: null, resource_url: url })
-    reportSize('a purchase', text)
   })
 
   test('proves a withdrawal', async () => {
@@ -233,7 +230,7 @@ describe('the evidence of payments in the sandbox', () => {
   async function verify(text: string, owner: SoftwarePasskey) {
     const trust = { ownerKeys: [keyOf(owner)], logKeys: [], node }
     const result = await verifyEvidence(Buffer.from(text), trust)
-    assert.equal(result.kind, 'valid', inspect(result))
+    assert.ok(result.kind === 'valid', inspect(result))
     return result
   }
 
@@ -263,13 +260,8 @@ function keyOf({ publicKeySpki }: SoftwarePasskey): string {
   return parseOwnerKey(publicKeySpki) ?? assert.fail()
 }
 
-function answersOf(result: Awaited<ReturnType<typeof verifyEvidence>>): string[] {
-  assert.ok(result.kind === 'valid')
-  return [result.ownerSigned, result.withinLimits, result.onChain].map(({ answer }) => answer)
-}
+type Answers = Record<'ownerSigned' | 'withinLimits' | 'onChain', { readonly answer: string }>
 
-function reportSize(what: string, text: string): void {
-  const packed = gzipSync(text)
-  assert.equal(gunzipSync(packed).toString(), text)
-  console.log(`${what}: ${Buffer.byteLength(text)} bytes, ${packed.length} with gzip`)
+function answersOf({ ownerSigned, withinLimits, onChain }: Answers): string[] {
+  return [ownerSigned, withinLimits, onChain].map(({ answer }) => answer)
 }

@@ -299,6 +299,24 @@ describe('who allowed a payment', () => {
     assert.equal((await verify(plan, { ownerKeys: keys })).ownerSigned.answer, 'yes')
   })
 
+  test('is not known if the payment was found later, and the grant was revoked or suspended before that', async () => {
+    for (const name of ['a revocation before the payment', 'a resumption after the payment'] as const) {
+      const [kind = 'transfer', , , change = () => undefined] = OWNER[name] ?? []
+      const { ownerSigned } = await judge(kind, (plan) => {
+        change(plan)
+        setLeaf({ recovered_at: '2026-11-22T13:00:00.000Z' })(plan)
+      })
+      assert.equal(ownerSigned.answer, 'not checked', name)
+      assert.match(ownerSigned.reason, /found on the chain later/)
+    }
+  })
+
+  test('is named with the chain that was signed, which the leaf of the payment does not name', async () => {
+    for (const kind of ['transfer', 'withdrawal'] as const) {
+      assert.match((await verify(createPlan(kind))).ownerSigned.reason, / (?:on|for) Base before/)
+    }
+  })
+
   test('cannot be shown with a record of a stranger that has the credential id of the owner', async () => {
     const plan = createPlan('transfer')
     const record = findSignature(plan, 'record')

@@ -92,9 +92,10 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
   }
   const { trust, content } = await readInput(file, options)
   const results: ValidResult[] = []
+  let log: SinceResult | null
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
-    const log = await readSince(options, checkpointsOf(whole))
+    log = await readSince(options, checkpointsOf(whole))
     cli.output.answer({
       body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
@@ -104,7 +105,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
-    const log = await readSince(options, checkpointsOf(result))
+    log = await readSince(options, checkpointsOf(result))
     cli.output.answer({
       body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,

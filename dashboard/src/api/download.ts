@@ -22,6 +22,11 @@ export async function download(path: string): Promise<void> {
   save(content, /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'bursar.csv')
 }
 
+/** Saves a text as a file. */
+export function saveText(text: string, name: string): void {
+  save(new Blob([text], { type: 'text/plain' }), name)
+}
+
 function save(content: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(content)

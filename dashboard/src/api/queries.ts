@@ -7,6 +7,7 @@ import type { WalletFunds } from '@bursar/server/src/console/contract/overview.t
 import type { PaymentDetail, PaymentFilter, PaymentSort } from '@bursar/server/src/console/contract/payments.ts'
 import type { RefusalFilter } from '@bursar/server/src/console/contract/refusals.ts'
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { fingerprintOf } from './fingerprint-of.ts'
 import { keyOf } from './query-key.ts'
 import { pagedQuery, query, type PageStart } from './query.ts'
 import { readerZone } from './reader-zone.ts'
@@ -186,6 +187,24 @@ export function walletsQuery(slug: string, mode: Mode) {
 export function walletQuery(slug: string, mode: Mode, address: string) {
   const input = { params: { slug, address }, query: { mode } }
   return query('GET /console/workspaces/:slug/wallets/:address', input, { pick: ({ wallet }) => wallet, live: mode })
+}
+
+/** The public keys of a wallet's owners, with their fingerprints. */
+export function ownerKeysQuery(slug: string, mode: Mode, address: string) {
+  const name = 'GET /console/workspaces/:slug/wallets/:address/record'
+  const input = { params: { slug, address }, query: { mode } }
+  return queryOptions({
+    queryKey: keyOf(name, input, mode),
+    queryFn: async ({ signal }) => {
+      const { public_keys: keys } = await request(name, { ...input, signal })
+      return await Promise.all(
+        keys.map(async ({ credential_id: credentialId, public_key: publicKey, name: keyName }) => ({
+          ...{ credentialId, publicKey, name: keyName },
+          fingerprint: await fingerprintOf(publicKey),
+        })),
+      )
+    },
+  })
 }
 
 /** The deposits to a wallet, the newest first. */

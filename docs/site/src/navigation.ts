@@ -15,7 +15,14 @@ export const NAVIGATION: readonly { readonly title: string; readonly paths: read
   },
   {
     title: 'Concepts',
-    paths: ['concepts/grants', 'concepts/limits', 'concepts/payments', 'concepts/purchases', 'concepts/ledger'],
+    paths: [
+      'concepts/grants',
+      'concepts/limits',
+      'concepts/payments',
+      'concepts/purchases',
+      'concepts/ledger',
+      'concepts/evidence',
+    ],
   },
   { title: 'Build', paths: ['sdk', 'cli', 'retries', 'x402', 'webhooks'] },
   {

@@ -2,6 +2,7 @@ import { checkWallet } from '../check-request.ts'
 import type { Json } from '../canonical-json.ts'
 import type { ResumedGrant } from '../decode/resumption.ts'
 import type { RuleTerms } from '../decode/rules.ts'
+import { formatChain } from '../describe/format.ts'
 import { Refusal } from '../refusal.ts'
 import { parseDetails } from './leaf.ts'
 import type { PaymentEvidence, PlacedSignature } from './payment-evidence.ts'
@@ -54,7 +55,13 @@ export function judgeOwner(
       `The passkey that resumed the suspended grant is not among the owners' keys that you gave, and none of them added it.`,
     )
   }
-  return yes(`The owner's passkey signed the ${what} before the payment was decided.`)
+  return yes(`The owner's passkey signed the ${what}${formatPlace(authority)} before the payment was decided.`)
+}
+
+/** The leaf of a payment does not name the chain, so only the signature says which one the owner meant. */
+function formatPlace({ meaning }: PlacedSignature): string {
+  if (meaning.kind === 'transfer') return ` on ${formatChain(meaning.transfer.chainId)}`
+  return meaning.kind === 'policy' && meaning.terms !== null ? ` for ${formatChain(meaning.terms.chainId)}` : ''
 }
 
 /** Checks that the signed bytes are the grant or the withdrawal of this payment, for the wallet of the record. */
@@ -96,11 +103,23 @@ function checkGrant(
   if (!hasTerms(parseDetails(details)?.['terms'] ?? null, terms)) {
     return no('The service activated the grant with other terms than those that the owner signed.')
   }
-  if (revoked !== null && isBefore(revoked, decided)) return no('The grant was revoked before the payment was decided.')
+  // The leaf of such a payment was made later than the payment.
+  const isRecovered = decided.leaf.recovered_at !== null
+  if (revoked !== null && isBefore(revoked, decided)) {
+    return isRecovered
+      ? notChecked(
+          'The payment was found on the chain later. The log does not show whether the grant was revoked before it.',
+        )
+      : no('The grant was revoked before the payment was decided.')
+  }
   if (suspended === null) return null
   const leaf = resumption?.leaf ?? null
   if (resumption === null || leaf === null || !isBefore(suspended, leaf) || !isBefore(leaf, decided)) {
-    return no('The grant was suspended, and not resumed between then and the payment.')
+    return isRecovered
+      ? notChecked(
+          'The payment was found on the chain later. The log does not show whether the grant was suspended before it.',
+        )
+      : no('The grant was suspended, and not resumed between then and the payment.')
   }
   return checkResumption(resumption, { terms, suspendedAt: suspended.leaf.at, decided })
 }

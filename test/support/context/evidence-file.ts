@@ -70,7 +70,7 @@ export function checkLog({ checkpoint, key, leaves }: EvidenceLog): void {
 }
 
 /** Returns the text of a signed note, whose signature is by this verifier key. */
-export function readNote(note: string, verifierKey: string): string {
+function readNote(note: string, verifierKey: string): string {
   const text = note.slice(0, note.indexOf('\n\n') + 1)
   const [, name = '', key = ''] = /^(.+)\+[0-9a-f]{8}\+(.+)$/.exec(verifierKey) ?? []
   const line = note.slice(text.length + 1)

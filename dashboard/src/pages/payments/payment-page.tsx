@@ -9,6 +9,7 @@ import { TextLink } from '../../components/text-link.tsx'
 import { formatAmount } from '../../format/amount.ts'
 import { ItemState } from '../workspace/item-state.tsx'
 import { useWorkspace } from '../workspace/use-workspace.ts'
+import { EvidenceSection } from './evidence-section.tsx'
 import { PaymentBadge } from './payment-badge.tsx'
 import { PaymentNoteSection } from './payment-note.tsx'
 import { PaymentProperties } from './payment-properties.tsx'
@@ -62,6 +63,7 @@ export function PaymentPage() {
           <Section title="Details">
             <PaymentProperties detail={detail} />
           </Section>
+          <EvidenceSection id={payment.id} />
           <PaymentNoteSection id={payment.id} note={detail.note} />
         </div>
       </div>

@@ -47,6 +47,12 @@ export function PaymentsPage() {
       )
     },
   })
+  const proving = useAction({
+    mutationFn: () => {
+      const query = { mode, time_zone: TIME_ZONE, ...filter }
+      return download(pathOf('GET /console/workspaces/:slug/payments/evidence', { params: { slug }, query }))
+    },
+  })
   // Without any payments there is nothing to filter or export.
   const isEmpty =
     view === 'all' &&
@@ -67,13 +73,21 @@ export function PaymentsPage() {
         lead={isRejected ? 'Payment requests that failed a check. They are kept for 30 days.' : undefined}
         actions={
           isEmpty ? undefined : (
-            <Button isBusy={exporting.isPending} onClick={() => exporting.mutate()}>
-              Export CSV
-            </Button>
+            <>
+              <Button isBusy={exporting.isPending} onClick={() => exporting.mutate()}>
+                Export CSV
+              </Button>
+              {!isRejected && (
+                <Button isBusy={proving.isPending} onClick={() => proving.mutate()}>
+                  Export evidence
+                </Button>
+              )}
+            </>
           )
         }
       />
       <ErrorNotice error={exporting.error} />
+      <ErrorNotice error={proving.error} />
       <div className="grid gap-5">
         <div className="flex min-w-0 flex-wrap gap-x-4 gap-y-2">
           <SegmentedLinks label="Payments by status" segments={PAYMENT_VIEWS.map(segmentOf)} />

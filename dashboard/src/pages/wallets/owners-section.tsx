@@ -17,6 +17,7 @@ import { NoSignerNotice, SignerStatus } from '../../components/signer-status.tsx
 import { useSigner } from '../../components/use-signer.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { NewOwnerForm } from './new-owner-form.tsx'
+import { OwnerKeys } from './owner-keys.tsx'
 import { useSignedWallet } from '../grants/use-signed-wallet.ts'
 
 /** The passkeys that own a wallet. Owners add and remove passkeys, and confirm the wallet. */
@@ -85,6 +86,7 @@ export function OwnersSection({ wallet }: { readonly wallet: Wallet }) {
           </ListItem>
         ))}
       </List>
+      <OwnerKeys wallet={wallet} />
       <SignerStatus signer={confirmation} />
       <SignerStatus signer={removal} />
       {isChangeable && owners.length < OWNERS_MAX && (

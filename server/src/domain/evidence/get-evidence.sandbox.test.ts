@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
-import { openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
+import { checkLog, openEvidence, type EvidenceFile } from '../../../../test/support/context/evidence-file.ts'
 import {
   openActive,
   openNext,
@@ -36,6 +36,7 @@ import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.
 import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
 import { DOES_NOT_PROVE } from './evidence-format.ts'
 import { getEvidence } from './get-evidence.ts'
+import { listEvidence } from './list-evidence.ts'
 
 const FENCE_MS = SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS
 
@@ -127,8 +128,7 @@ describe('evidence of a payment', () => {
   test('names what suspended the grant, and not a stop that found it suspended already, nor one of another agent', async () => {
     const owned = await openRecorded()
     const { workspaceId, mode, actor } = owned
-    const other = { ...owned, agentId: agent('another') }
-    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    const other = await openOther(owned)
     const [grant, another] = [await openActive(ctx, owned), await openActive(ctx, other)]
     const ofStop = (parts: string[]) => parts.filter((part) => /^(grant\.suspended|agents|resume)/.test(part))
     await stopAgents(ctx, { workspaceId, mode, actor, agentId: other.agentId, walletAddress: null })
@@ -168,6 +168,12 @@ describe('evidence of a payment', () => {
     await signRecord({ ...owned, owner: second })
     const grant = await openActive(ctx, { ...owned, owner: second })
     const payment = await pay(owned, grant)
+    const other = await openOther(owned)
+    const ofFirst = await read(owned, await pay(other, await openActive(ctx, other)))
+    assert.deepEqual(
+      ofFirst.signatures.map(({ kind, credential }) => [kind, credential]),
+      ['record', 'owners', 'grant'].map((kind) => [kind, owned.owner.credentialId]),
+    )
     await changeOwners(ctx, owned, { kind: 'remove_owner', credentialId: second.credentialId })
     const file = await read(owned, payment)
     assert.deepEqual(
@@ -195,6 +201,8 @@ describe('evidence of a payment', () => {
     const { id } = await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
     await settle(id)
     const file = await read(owned, { id })
+    const bound = getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: owned.agentId })
+    await assert.rejects(bound, { status: 404, type: 'not_found' })
     assert.deepEqual(describeFile(file), [
       `record ${wallet.address}`,
       `withdrawal ${id}`,
@@ -233,11 +241,15 @@ describe('evidence of a payment', () => {
     // A change that is newer by far waits: the leaf of the old payment is not among those that will be made.
     await seedPayment(later(ctx, 120_000), toSeed(owned, grant))
     await unavailable(owned, old)
-    // The row of a payment is missing when its leaf is made.
+    // The row of a payment is missing when the leaf of the decision is made, and there again for that of its end.
     const lost = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
+    await readRows(ctx.db, "delete from log_queue where subject = $1 and type = 'payment.ended'", [lost.id])
     await readRows(ctx.db, 'update payments set id = id || $2 where id = $1', [lost.id, 'x'])
     await logAll()
     await readRows(ctx.db, 'update payments set id = $1 where id = $1 || $2', [lost.id, 'x'])
+    const queue = "insert into log_queue (log_id, type, subject, at) values ($1, 'payment.ended', $2, now())"
+    await readRows(ctx.db, queue, [owned.workspaceId, lost.id])
+    await logAll()
     await unavailable(owned, lost)
   })
 
@@ -272,6 +284,46 @@ describe('evidence of a payment', () => {
     assert.equal(describeFile(await read(owned, payment)).at(-1), `grant.revoked ${grant.id}`)
   })
 
+  test('of many payments is proved by the checkpoint of the beginning, although the log grows meanwhile', async () => {
+    const owned = await openRecorded()
+    const grant = await openActive(ctx, owned)
+    const other = await openOther(owned)
+    const [first, pending] = [await pay(owned, grant), await seedPayment(ctx, toSeed(owned, grant))]
+    const second = await pay(other, await openActive(ctx, other))
+    await openSignatures()
+    const pages = [[first], [second, first, pending]]
+    const payments = async () => pages.shift() ?? null
+    const list = await listEvidence(ctx, { ...placeOf(owned), payments })
+    const head = JSON.parse((await list.next()) ?? '') as { logs: [EvidenceFile['logs'][number]] }
+    const [newer, suspended] = [await pay(owned, grant), { workspaceId: owned.workspaceId, grantId: grant.id }]
+    await suspendGrant(ctx, { ...suspended, actor: owned.actor })
+    await logAll()
+    pages.push([newer])
+    const lines: EvidenceLine[] = []
+    for (let text = await list.next(); text !== null; text = await list.next()) {
+      lines.push(
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line) as EvidenceLine),
+      )
+    }
+    const end = lines.pop()
+    assert.equal(end?.left_out, 2)
+    // What the payments of each grant have in common, and each payment, the first one twice.
+    assert.deepEqual(
+      lines.map(({ authority, signatures }) => [authority, signatures.length]),
+      [
+        ['1', 2],
+        ['1', 0],
+        ['2', 2],
+        ['2', 0],
+        ['1', 0],
+      ],
+    )
+    for (const { leaves } of lines) checkLog({ ...head.logs[0], leaves })
+  })
+
   test('says what it does not prove, in the words of the specification', () => {
     const text = readFileSync(new URL('../../../../docs/evidence.md', import.meta.url), 'utf8')
     const [, sentences] = /The sentences of `does_not_prove`:\n\n```\n([^`]+)\n```/.exec(text) ?? []
@@ -288,6 +340,14 @@ describe('evidence of a payment', () => {
     const file = await read(owned, payment)
     assert.deepEqual(describeFile(file), [`grant.activated ${grant.id}`, 'payment.decided', 'payment.ended'])
   })
+
+  /** Adds another agent to the workspace. */
+  async function openOther(owned: Owned): Promise<Owned> {
+    const { workspaceId, mode, actor } = owned
+    const other = { ...owned, agentId: agent('another') }
+    await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
+    return other
+  }
 
   /** Opens a workspace whose owner has signed the wallet's record. */
   async function openRecorded(): Promise<Owned> {
@@ -366,6 +426,13 @@ describe('evidence of a payment', () => {
   }
 })
 
+interface EvidenceLine {
+  readonly authority: string
+  readonly leaves: EvidenceFile['logs'][number]['leaves']
+  readonly signatures: readonly unknown[]
+  readonly left_out?: number
+}
+
 function placeOf({ workspaceId, mode }: Owned) {
   return { workspaceId, mode }
 }
@@ -386,7 +453,7 @@ function describeFile({ logs }: EvidenceFile): string[] {
   })
 }
 
-function withoutTree({ logs, seal: _, ...file }: EvidenceFile) {
-  const leaves = logs.flatMap((log) => log.leaves.map(({ proof: __, ...leaf }) => leaf))
-  return { ...file, leaves }
+function withoutTree({ logs, format, signatures }: EvidenceFile) {
+  const leaves = logs.flatMap((log) => log.leaves.map(({ content, position, texts }) => ({ content, position, texts })))
+  return { format, signatures, leaves }
 }
