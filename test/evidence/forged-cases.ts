@@ -17,6 +17,7 @@ import {
   WITHDRAWN,
   type Part,
 } from './forged-file.ts'
+import { signHashed, signWithClientData, signWithFlags } from './forged-assertion.ts'
 import { makeLeaf } from './forged-log.ts'
 import type { Answer } from './python-verifier.ts'
 
@@ -247,6 +248,21 @@ export const SEEN: Readonly<Record<string, Case>> = {
     ],
     answers: ['no', 'no'],
   },
+  'a condition whose source and field only read like a known one together': {
+    parts: [
+      record,
+      signGrant(owner, {
+        rules: [
+          rule([
+            ...[CONDITIONS.chain, CONDITIONS.token, CONDITIONS.native, CONDITIONS.recipient, CONDITIONS.time],
+            { field_source: 'ethereum_calldata.transfer', field: 'amount', operator: 'lte', value: '10000000' },
+          ]),
+        ],
+      }),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'no'],
+  },
   'a policy of another wallet': {
     parts: [signRecord(owner, { policies: ['policy2', 'policy3'] }), grant, active, payment, end],
     answers: notOwner,
@@ -286,6 +302,32 @@ export const SEEN: Readonly<Record<string, Case>> = {
   'a record under the credential of another passkey': {
     parts: [signRecord({ ...second, credentialId: owner.credentialId }), grant, active, payment, end],
     part: 'signatures[0]',
+  },
+  'a record whose statement is hashed': {
+    parts: [signHashed(owner, signRecord(owner)), grant, active, payment, end],
+    part: 'signatures[0]',
+  },
+  'a signature without verification of the user': {
+    parts: [signWithFlags(owner, signRecord(owner), 0x01), grant, active, payment, end],
+    part: 'signatures[0].assertion.authenticator_data',
+  },
+  'a signature that was given on a page within another page': {
+    parts: [signWithClientData(owner, signRecord(owner), { crossOrigin: true }), grant, active, payment, end],
+    part: 'signatures[0].assertion.client_data_json',
+  },
+  'a registration that is shown as a signature': {
+    parts: [signWithClientData(owner, signRecord(owner), { type: 'webauthn.create' }), grant, active, payment, end],
+    part: 'signatures[0].assertion.client_data_json',
+  },
+  'a signature that was given on another page': {
+    parts: [
+      signWithClientData(owner, signRecord(owner), { origin: 'http://evil.example' }),
+      grant,
+      active,
+      payment,
+      end,
+    ],
+    part: 'signatures[0].assertion.client_data_json',
   },
   'two decisions': {
     parts: [record, grant, active, payment, decided({ amount: '1' }), end],
@@ -390,6 +432,14 @@ export const RIGHT: Readonly<Record<string, Case>> = {
   'a payment that was found on the chain': {
     parts: paid({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
     answers: yes,
+  },
+  'a payment that was found on the chain after its grant was revoked': {
+    parts: [
+      ...[record, grant, active, audit('grant.revoked')],
+      decided({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
+      end,
+    ],
+    answers: unknownOwner,
   },
   'a payment that just fits': { parts: paid({ spent_24h: '49250000' }), answers: yes },
 }

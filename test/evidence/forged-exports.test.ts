@@ -10,6 +10,7 @@ import {
   createOwner,
   decided,
   ended,
+  leavesOf,
   signGrant,
   signRecord,
   signResume,
@@ -17,7 +18,7 @@ import {
   WITHDRAWN,
   type Part,
 } from './forged-file.ts'
-import { ForgedLog } from './forged-log.ts'
+import { ForgedLog, type ForgedLeaf } from './forged-log.ts'
 import type { Verdict } from './python-verifier.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
 
@@ -51,9 +52,7 @@ describe('an export of the evidence of many payments', () => {
     { shared: withdrawal, payments: [withdrawn] },
   ]
   log.add(
-    ...[...granted, ...first, ...second, ...above, ...suspended, ...resumed, ...withdrawal, ...withdrawn].map(
-      ({ leaf }) => leaf,
-    ),
+    ...leavesOf([...granted, ...first, ...second, ...above, ...suspended, ...resumed, ...withdrawal, ...withdrawn]),
   )
   const lines = toLines(all, log)
   let verifiers: Verifiers
@@ -128,7 +127,7 @@ function pick(line: JsonValue, name: string): { readonly [name: string]: JsonVal
 }
 
 function toLines(authorities: readonly Authority[], log: ForgedLog): readonly JsonValue[] {
-  const toLeaf = ({ leaf }: Part): JsonValue => ({ ...log.prove(leaf), log: 0 })
+  const toLeaf = (leaf: ForgedLeaf): JsonValue => ({ ...log.prove(leaf), log: 0 })
   const head = {
     format: 'bursar-evidence-list/1',
     does_not_prove: DOES_NOT_PROVE,
@@ -137,10 +136,10 @@ function toLines(authorities: readonly Authority[], log: ForgedLog): readonly Js
   const further = authorities.flatMap(({ shared, payments }, index): JsonValue[] => [
     {
       authority: String(index),
-      leaves: shared.map(toLeaf),
+      leaves: leavesOf(shared).map(toLeaf),
       signatures: shared.flatMap(({ entry }) => (entry === undefined ? [] : [entry])),
     },
-    ...payments.map((parts) => ({ authority: String(index), leaves: parts.map(toLeaf), signatures: [] })),
+    ...payments.map((parts) => ({ authority: String(index), leaves: leavesOf(parts).map(toLeaf), signatures: [] })),
   ])
   return [head, ...further]
 }

@@ -18,8 +18,19 @@ type Members = { readonly [name: string]: JsonValue }
 
 /** What a service writes into a log and into a file: a leaf, and of a signature its entry. */
 export interface Part {
-  readonly leaf: ForgedLeaf
+  /** Null for a signature that was kept before signatures had leaves. */
+  readonly leaf: ForgedLeaf | null
   readonly entry?: Members
+}
+
+/** A signature of an owner. */
+export type SignedPart = { readonly leaf: ForgedLeaf; readonly entry: Members }
+
+/** A leaf that belongs to no signature. */
+export type LeafPart = { readonly leaf: ForgedLeaf }
+
+export function leavesOf(parts: readonly Part[]): ForgedLeaf[] {
+  return parts.flatMap(({ leaf }) => (leaf === null ? [] : [leaf]))
 }
 
 export const GRANT_ID = RULE_NAME.split(' ', 1)[0] ?? ''
@@ -54,7 +65,7 @@ export function createOwner(): SoftwarePasskey {
 function signed(
   owner: SoftwarePasskey,
   { kind, subject, content, isHashed = false, entry: change = {}, at = '2026-11-22T12:00:00.000Z' }: SignedContent,
-): Required<Part> {
+): SignedPart {
   const bytes = Buffer.from(canonicalJson(content))
   const challenge = isHashed ? sha256(bytes) : bytes
   const { authenticatorData, clientDataJSON, signature } = owner.assert(challenge).response
@@ -96,21 +107,21 @@ interface SignedContent {
   readonly at?: string
 }
 
-export const signRecord = (owner: SoftwarePasskey, content: Members = {}): Required<Part> =>
+export const signRecord = (owner: SoftwarePasskey, content: Members = {}): SignedPart =>
   signed(owner, { kind: 'record', subject: WALLET, content: { ...RECORD_STATEMENT, ...content } })
 
 export const signGrant = (
   owner: SoftwarePasskey,
   body: Members = { rules: [rule()] },
   entry: Members = {},
-): Required<Part> => signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }), entry })
+): SignedPart => signed(owner, { kind: 'grant', subject: GRANT_ID, content: request({ body }), entry })
 
 export const signOwners = (
   owner: SoftwarePasskey,
   keys: readonly string[],
   url = 'https://enclave.example/api/v1/key_quorums/quorum1',
   entry: Members = {},
-): Required<Part> =>
+): SignedPart =>
   signed(owner, {
     kind: 'owners',
     subject: WALLET,
@@ -118,7 +129,7 @@ export const signOwners = (
     entry,
   })
 
-export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statement: Members = {}): Required<Part> =>
+export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statement: Members = {}): SignedPart =>
   signed(owner, {
     kind: 'resume',
     subject: typeof statement['stop'] === 'string' ? statement['stop'] : GRANT_ID,
@@ -129,18 +140,18 @@ export const signResume = (owner: SoftwarePasskey, grant: Members = {}, statemen
     isHashed: true,
   })
 
-export const signWithdrawal = (owner: SoftwarePasskey, transaction: Members = {}, body: Members = {}): Required<Part> =>
+export const signWithdrawal = (owner: SoftwarePasskey, transaction: Members = {}, body: Members = {}): SignedPart =>
   signed(owner, { kind: 'withdrawal', subject: PAYMENT_ID, content: transfer(transaction, body) })
 
-export const audit = (action: string, details: Members = {}, members: Members = {}): Part => {
+export const audit = (action: string, details: Members = {}, members: Members = {}): LeafPart => {
   const entry = { actor_kind: 'user', actor: 'usr_1', action, object: GRANT_ID }
   const text = canonicalJson({ mode: 'test', agent_id: 'buyer', wallet: WALLET, ...details })
   return { leaf: makeLeaf({ type: 'audit', subject: `aud_${action}`, ...entry, ...members }, { details: text }) }
 }
 
-export const activated = (terms: Members = TERMS): Part => audit('grant.activated', { terms })
+export const activated = (terms: Members = TERMS): LeafPart => audit('grant.activated', { terms })
 
-export const decided = (change: Members = {}): Part => ({
+export const decided = (change: Members = {}): LeafPart => ({
   leaf: makeLeaf(
     {
       type: 'payment.decided',
@@ -153,7 +164,7 @@ export const decided = (change: Members = {}): Part => ({
   ),
 })
 
-export const ended = (change: Members = {}): Part => ({
+export const ended = (change: Members = {}): LeafPart => ({
   leaf: makeLeaf({
     type: 'payment.ended',
     subject: PAYMENT_ID,
@@ -174,10 +185,10 @@ export function wholePayment(owner: SoftwarePasskey): Part[] {
 
 /** Writes the parts into a log, in this order, and returns the file with all of them, not sealed yet. */
 export function toFile(parts: readonly Part[], log: ForgedLog): { readonly [name: string]: JsonValue } {
-  log.add(...parts.map(({ leaf }) => leaf))
+  log.add(...leavesOf(parts))
   return {
     format: 'bursar-evidence/1',
-    logs: [log.export(parts.map(({ leaf }) => leaf))],
+    logs: [log.export(leavesOf(parts))],
     signatures: parts
       .flatMap(({ entry }) => (entry === undefined ? [] : [entry]))
       .toSorted((a, b) => Number(receivedAt(a) > receivedAt(b)) - Number(receivedAt(a) < receivedAt(b))),

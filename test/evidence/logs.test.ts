@@ -8,6 +8,7 @@ import {
   createOwner,
   decided,
   ended,
+  leavesOf,
   sealFile,
   signGrant,
   signRecord,
@@ -86,9 +87,9 @@ describe('the logs of a file with evidence', () => {
     const moved = (first: readonly Part[], second: readonly Part[]): readonly [Members, ForgedLog] => {
       const [log, next] = [new ForgedLog('eu1.example/log'), new ForgedLog('eu2.example/log')]
       // Other leaves come first.
-      log.add(activated().leaf, ...first.map(({ leaf }) => leaf))
-      next.add(activated().leaf, ...second.map(({ leaf }) => leaf))
-      const logs = [log.export(first.map(({ leaf }) => leaf)), next.export(second.map(({ leaf }) => leaf))]
+      log.add(activated().leaf, ...leavesOf(first))
+      next.add(activated().leaf, ...leavesOf(second))
+      const logs = [log.export(leavesOf(first)), next.export(leavesOf(second))]
       return [{ ...toFile(parts, new ForgedLog()), logs }, next]
     }
     assert.equal(await verify(...moved([record, grant, active], [payment, end])), 'yes, yes')
@@ -122,6 +123,18 @@ describe('the logs of a file with evidence', () => {
     )
     log.add(end.leaf)
     assert.equal(await verify(split(3, { checkpoint: log.checkpoint() }), log), 'logs[1].checkpoint')
+  })
+
+  test('contain each leaf at its position, and not behind their end', async () => {
+    const log = new ForgedLog()
+    const file = toFile(parts, log)
+    const [whole = assert.fail()] = file['logs'] as readonly (Members & { leaves: readonly Members[] })[]
+    const at = (position: number): Members => ({
+      ...file,
+      logs: [{ ...whole, leaves: [...whole.leaves.slice(0, -1), { ...whole.leaves.at(-1), position }] }],
+    })
+    assert.equal(await verify(at(log.leaves.length - 2), log), 'logs[0].leaves[4].proof')
+    assert.equal(await verify(at(log.leaves.length), log), 'logs[0].leaves[4].position')
   })
 
   test('have at most 8 members, and the file has nothing before or after it', async () => {

@@ -207,6 +207,12 @@ describe('a service that has been taken over', () => {
     'another native value': withConditions(chain, token, onTransaction('value', 'eq', '1'), amount),
     'a limit that is a minimum': withConditions(chain, token, native, onCall('transfer.amount', 'gte', '1')),
     'two limits for the amount': withConditions(chain, token, native, amount, onCall('transfer.amount', 'lte', '1')),
+    'a condition whose source and field together read like those of the amount': withConditions(chain, token, native, {
+      field_source: 'ethereum_calldata.transfer',
+      field: 'amount',
+      operator: 'lte',
+      value: '1',
+    }),
     'a condition on another field': withConditions(chain, token, native, amount, onCall('approve.amount', 'lte', '1')),
     'an ABI that decodes another function': withConditions(chain, token, native, {
       ...amount,

@@ -50,6 +50,7 @@ const AUTHORIZATION_SHAPE: Json = {
   types: { TransferWithAuthorization: AUTHORIZATION_TYPE },
 }
 
+const SOURCE_PATTERN = /^[a-z_]+$/
 const TIME_SECONDS_MAX = 8_640_000_000_000n
 
 /**
@@ -161,6 +162,8 @@ function decodeCondition(value: Json): { field: string; operator: string; value:
     optional: ['abi', 'typed_data'],
   })
   const source = readText(condition['field_source'], 'the source of a condition')
+  // The source and the field together must not read like another source and field.
+  if (!SOURCE_PATTERN.test(source)) throw unknown('the source of a condition')
   const isCall = source === 'ethereum_calldata'
   const abi = condition['abi']
   if (isCall !== (abi !== undefined)) throw unknown('the ABI of a condition')

@@ -19,7 +19,7 @@ import {
 } from './read.ts'
 
 /** More than 200 signatures with the longest statements need. */
-const FILE_BYTES_MAX = 64 * 1024 * 1024
+export const FILE_BYTES_MAX = 64 * 1024 * 1024
 export const FILE_FORMAT = 'bursar-evidence/1'
 const LOGS_MAX = 8
 const LEAVES_MAX = 200
