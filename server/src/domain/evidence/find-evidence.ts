@@ -279,9 +279,7 @@ async function findResumptions(
   })
   if (lookups.length === 0) return []
   const unique = [...new Map(lookups.flatMap(withGrant).map((one) => [`${one.grantId} ${one.subject}`, one])).values()]
-  const rows = await ctx.db.readSlow(listResumptions({ workspaceId, mode }, unique, RESUMPTIONS_MAX), workspaceId)
-  // The statement about a stop is found once for each grant that it resumed.
-  const listed = [...new Map(rows.map((row) => [formatSignatureSubject(row), row])).values()]
+  const listed = await ctx.db.readSlow(listResumptions({ workspaceId, mode }, unique, RESUMPTIONS_MAX), workspaceId)
   const found = await findLoggedLeaves(ctx, logs, { workspaceId, keys: listed.map(keyOfSignature) })
   return listed.map((signature) => toLogged(signature, found))
 }

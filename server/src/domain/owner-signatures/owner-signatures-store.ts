@@ -167,7 +167,8 @@ export interface ResumptionLookup {
 
 /**
  * Lists the signatures that resumed grants, for each look-up the newest ones. A statement can name thousands of grants,
- * so only those statements are read that contain the id of the grant. Uses the index `owner_signatures_by_subject`.
+ * so only those statements are read that contain the id of the grant, and each once: a hundred grants can be in the same.
+ * Uses the index `owner_signatures_by_subject`.
  */
 export function listResumptions(
   { workspaceId, mode }: { readonly workspaceId: string; readonly mode: Mode },
@@ -176,7 +177,7 @@ export function listResumptions(
 ): Query<StoredSignature[]> {
   return {
     name: 'list_resumptions',
-    text: `select ${listOf(STORED_ROW)}, is_lost
+    text: `select distinct on (credential_id, challenge_sha256) ${listOf(STORED_ROW)}, is_lost
       from unnest($3::text[], $4::text[]) as r (of_subject, of_grant)
       cross join lateral (select ${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost from owner_signatures
         where workspace_id = $1 and mode = $2 and subject = of_subject and kind = 'resume'
