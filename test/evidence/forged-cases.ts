@@ -431,7 +431,7 @@ export const RIGHT: Readonly<Record<string, Case>> = {
   },
   'a payment that was found on the chain': {
     parts: paid({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
-    answers: yes,
+    answers: ['yes', 'not checked'],
   },
   'a payment that was found on the chain after its grant was revoked': {
     parts: [
@@ -439,7 +439,7 @@ export const RIGHT: Readonly<Record<string, Case>> = {
       decided({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
       end,
     ],
-    answers: unknownOwner,
+    answers: ['not checked', 'not checked'],
   },
   'a payment that just fits': { parts: paid({ spent_24h: '49250000' }), answers: yes },
 }

@@ -6,11 +6,8 @@ import type { PaymentEvidence, PlacedSignature } from './payment-evidence.ts'
 import { no, notChecked, yes, type Verdict } from './verdict.ts'
 
 /** Says which limits could not be checked, in a sentence. Null if all were. */
-export function listUncheckedLimits({ decided: { leaf }, authority }: PaymentEvidence): string | null {
+export function listUncheckedLimits({ authority }: PaymentEvidence): string | null {
   if (authority?.meaning.kind !== 'policy') return null
-  if (leaf.recovered_at !== null) {
-    return 'The payment was found on the chain after the database had been restored, so the limits that the service applied are not known.'
-  }
   return authority.meaning.terms?.dailyMax === null
     ? 'The owner signed no 24-hour limit, so neither it nor the limits that the service applied could be compared.'
     : null
@@ -62,8 +59,12 @@ function judgeGrant(leaf: DecidedLeaf, terms: RuleTerms): Verdict {
       return no('The authorization of the purchase can be used after the signed end of the grant.')
     }
   }
-  if (dailyMax === null || leaf.recovered_at !== null)
-    return yes('The recipient, the amount and the time are as signed.')
+  if (dailyMax === null) return yes('The recipient, the amount and the time are as signed.')
+  if (leaf.recovered_at !== null) {
+    return notChecked(
+      'The payment was found on the chain after the database had been restored, so the log does not say what had been spent before.',
+    )
+  }
   if (max === null || cap === null || spent === null)
     return no('The log does not say which limits the service applied.')
   if (max !== amountMax) {
