@@ -25,7 +25,7 @@ const CELL = 'eu2'
 /** Two cells in one database, each with a server process and a log of its own (D95). */
 describe('the evidence of a workspace that moves', () => {
   let fixture: OwnSandboxFixture
-  let other: AddedServer
+  let other: AddedServer | undefined
   let verifiers: Verifiers
   let owned: Owned
   let key: string
@@ -56,26 +56,29 @@ describe('the evidence of a workspace that moves', () => {
     ]) {
       await fixture.query(statement)
     }
-    other = await fixture.sandbox.addServer({ port: 0, env: { DATABASE_URL: otherUrl(), CELL } })
+    // The sandbox's file contains the checkpoint of the other log.
+    const env = { DATABASE_URL: otherUrl(), CELL, LOG_CHECKPOINT_FILE: '' }
+    other = await fixture.sandbox.addServer({ port: 0, env })
     const logKeys = [await readLogKey(fixture.baseUrl)]
     given = { ownerKeys: [owner.publicKeySpki], logKeys, rpc: fixture.sandbox.facts.chains.test.rpc_url }
   })
   after(async () => {
     await verifiers.close()
-    await other.stop()
+    await other?.stop()
     await fixture.close()
   })
 
   test('what was paid before, and what is paid afterwards, is proved by the logs of both cells', async () => {
+    const otherCell = other?.baseUrl ?? assert.fail()
     const before = await pay(fixture.baseUrl)
     const exported = await exportFrom(fixture.baseUrl, before)
     await verify(exported, before, [1])
 
     await move({ from: fixture.databaseUrl, to: otherUrl(), cell: CELL })
     await verify(exported, before, [1])
-    const later = await pay(other.baseUrl)
-    given = { ...given, logKeys: [...(given.logKeys ?? []), await readLogKey(other.baseUrl)] }
-    const [carried, mixed] = [await exportFrom(other.baseUrl, before), await exportFrom(other.baseUrl, later)]
+    const later = await pay(otherCell)
+    given = { ...given, logKeys: [...(given.logKeys ?? []), await readLogKey(otherCell)] }
+    const [carried, mixed] = [await exportFrom(otherCell, before), await exportFrom(otherCell, later)]
     assert.deepEqual(leavesOf(carried).at(-1), 0, 'the new cell has no leaf of this payment, but seals the file')
     await verify(carried, before, [1, 0])
     await verify(mixed, later, [1, 1])

@@ -38,6 +38,7 @@ export const NO_PYTHON =
 /** The verifier in Python, as one process that verifies any number of files. */
 export function openPythonVerifier() {
   const child = spawn('python3', ['-B', `${FOLDER}/verify_lines.py`], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]()
   const verify = async (file: string | Uint8Array, given: Given = {}): Promise<Verdict> => {
     const { ownerKeys = [], logKeys = [], rpc = null } = given
@@ -49,7 +50,7 @@ export function openPythonVerifier() {
   }
   const close = async (): Promise<void> => {
     child.stdin.end()
-    if (child.exitCode === null) await once(child, 'exit')
+    await exited
   }
   return { verify, close }
 }

@@ -53,7 +53,9 @@ describe('a workspace that moves while it is used', () => {
     ]) {
       await fixture.query(statement)
     }
-    other = await fixture.sandbox.addServer({ port: 0, env: { DATABASE_URL: otherUrl(), CELL } })
+    // The sandbox's file contains the checkpoint of the other log.
+    const env = { DATABASE_URL: otherUrl(), CELL, LOG_CHECKPOINT_FILE: '' }
+    other = await fixture.sandbox.addServer({ port: 0, env })
     payer = await createPayer(fixture, { dailyCapUsdc: '1000', grant: { x402: true } })
     neighbor = await createPayer(fixture)
     keys = await makeKeys(fixture, payer, CLIENTS)

@@ -76,16 +76,20 @@ export const readLogs = list(members(LOG), { min: 1, max: LOGS_MAX })
 
 const readListedLeaf = members({ ...LEAF, log: count })
 
-/** The leaves of a line of an export. Each also says in which log it is. */
-export const readListedLeaves: Reader<readonly ReturnType<typeof readListedLeaf>[]> = (value, part) => {
-  const leaves = list(readListedLeaf, { min: 0, max: LEAVES_MAX })(value, part)
-  const early = leaves.findIndex(({ log, position }, index) => {
-    const before = leaves[index - 1]
-    return before !== undefined && (log < before.log || (log === before.log && position <= before.position))
-  })
-  if (early >= 0) throw wrong(`${part}[${early}].position`, 'it is not after the position of the leaf before')
-  return leaves
-}
+/** The leaves of a line of an export that has so many logs. Each also says in which log it is. */
+export const listedLeaves =
+  (logs: number): Reader<readonly ReturnType<typeof readListedLeaf>[]> =>
+  (value, part) => {
+    const leaves = list(readListedLeaf, { min: 0, max: LEAVES_MAX })(value, part)
+    const outside = leaves.findIndex(({ log }) => log >= logs)
+    if (outside >= 0) throw wrong(`${part}[${outside}].log`, 'there is no such log')
+    const early = leaves.findIndex(({ log, position }, index) => {
+      const before = leaves[index - 1]
+      return before !== undefined && (log < before.log || (log === before.log && position <= before.position))
+    })
+    if (early >= 0) throw wrong(`${part}[${early}].position`, 'it is not after the position of the leaf before')
+    return leaves
+  }
 
 const readFileMembers = members({
   format: oneOf(FILE_FORMAT),

@@ -1,7 +1,7 @@
 import { toBase64 } from '../bytes.ts'
 import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
-import { FILE_BYTES_MAX, readListedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
+import { FILE_BYTES_MAX, listedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
@@ -45,11 +45,7 @@ const readHead = members({
   does_not_prove: readSentences,
   logs: readLogs,
 })
-const readBody = members({
-  authority: text,
-  leaves: readListedLeaves,
-  signatures: readSignatures,
-})
+const readBody = (logs: number) => members({ authority: text, leaves: listedLeaves(logs), signatures: readSignatures })
 const readEnd = members({ left_out: count, seal: text })
 
 /**
@@ -114,7 +110,7 @@ async function verifyLine(
   },
 ): Promise<ValidResult | null> {
   const part = `lines[${line.number}]`
-  const { authority, ...body } = readLine(line, readBody)
+  const { authority, ...body } = readLine(line, readBody(logs.length))
   const given = authorities.get(authority)
   if (given !== undefined && body.signatures.length > 0) {
     throw wrong(`${part}.signatures`, 'only the first line of an authority has signatures')
@@ -141,7 +137,7 @@ async function verifyLine(
 }
 
 async function verifyBody(
-  { leaves, signatures }: Omit<ReturnType<typeof readBody>, 'authority'>,
+  { leaves, signatures }: Omit<ReturnType<ReturnType<typeof readBody>>, 'authority'>,
   { logs, part }: { logs: readonly VerifiedLog[]; part: string },
 ): Promise<Shared> {
   const verified = await settle(
