@@ -346,7 +346,7 @@ create table grants (
   x402 boolean not null default false,
   stop_id text,
   created_by text,
-  compare_at timestamp with time zone not null default '1970-01-01 00:00:00+00'::timestamp with time zone,
+  compare_at timestamp with time zone default '1970-01-01 00:00:00+00'::timestamp with time zone,
   differs_since timestamp with time zone,
   constraint grants_pkey PRIMARY KEY (workspace_id, id),
   constraint grants_check CHECK (((status <> 'active'::text) OR (activated_at IS NOT NULL))),
@@ -369,7 +369,7 @@ CREATE UNIQUE INDEX grants_one_pending_per_agent_and_wallet ON grants USING btre
 CREATE UNIQUE INDEX grants_one_pending_per_slot ON grants USING btree (workspace_id, mode, wallet_address, slot) WHERE ((status = 'pending'::text) AND (slot IS NOT NULL));
 CREATE INDEX grants_revoked_by_agent ON grants USING btree (workspace_id, mode, agent_id, wallet_address) WHERE (status = 'revoked'::text);
 CREATE INDEX grants_stopped ON grants USING btree (workspace_id, mode, stop_id, id) WHERE ((stop_id IS NOT NULL) AND (status = 'active'::text));
-CREATE INDEX grants_to_compare ON grants USING btree (compare_at, workspace_id, id) WHERE (status = 'active'::text);
+CREATE INDEX grants_to_compare ON grants USING btree (status, compare_at) WHERE (compare_at IS NOT NULL);
 
 create table hourly_host_sums (
   workspace_id text not null,

@@ -15,7 +15,7 @@ test('every reason for which there is no evidence has a text of its own', () => 
     const described = detailsOf(code) as unknown as Described
     return described.schema.properties.reason.anyOf.map((one) => one.const)
   })
-  assert.equal(reasons.length, 5)
+  assert.equal(reasons.length, 6)
   const texts = reasons.map((reason) => explainEvidenceError(errorOf({ reason })))
   assert.equal(new Set(texts).size, reasons.length)
   assert.ok(!texts.includes('General.'))

@@ -9,6 +9,8 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
   signature_usable:
     'The owner signed only a few minutes ago, and the signature could still be used. It is given out afterwards.',
   not_logged: 'This payment was made before there was a transparency log, so there is no evidence of it.',
+  names_other_agents:
+    'An owner resumed this grant together with those of other agents, so a credential of one agent does not get the evidence.',
   too_large: 'The owners of this wallet changed so often that the evidence would be too large.',
 }
 

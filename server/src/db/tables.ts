@@ -214,7 +214,7 @@ export const tables = {
     x402: column('grants.x402', 'bool'),
     stop_id: nullable(column('grants.stop_id', 'text')),
     created_by: nullable(column('grants.created_by', 'text')),
-    compare_at: column('grants.compare_at', 'timestamptz'),
+    compare_at: nullable(column('grants.compare_at', 'timestamptz')),
     differs_since: nullable(column('grants.differs_since', 'timestamptz')),
   },
   hourly_host_sums: {

@@ -16,8 +16,9 @@ interface GrantPlace {
 export function listGrantsToCompare(now: Date, limit: number): Query<GrantPlace[]> {
   return {
     name: 'list_grants_to_compare',
-    text: `select workspace_id, id from grants where status = 'active' and compare_at <= $1
-      order by compare_at, workspace_id, id limit $2`,
+    text: `select workspace_id, id from grants
+      where status = 'active' and compare_at <= $1
+      order by compare_at limit $2`,
     values: [now, limit],
     read: all(pick(grants, 'workspace_id', 'id'), (row) => ({ workspaceId: row.workspace_id, grantId: row.id })),
   }
