@@ -98,7 +98,7 @@ describe('the page that verifies evidence', () => {
     await status(/^The evidence of 4 payments is valid\. 1 of them have the answer no\. 3 more/)
     assert.match(await person.page.getByRole('main').innerText(), /Withdrawal pay_1 .*\s+Owner signed\s+no\s/)
     await drop(createList(list).replace('"log":0', '"log":1'))
-    await status(/^The evidence is not valid\. In lines\[1\]\.leaves\[1\]\.position: /)
+    await status(/^The evidence is not valid\. In lines\[1\]\.leaves\[0\]\.log: /)
   })
 
   test('can be used with the keyboard alone', async () => {
