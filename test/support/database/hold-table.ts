@@ -1,10 +1,7 @@
 import type { Database } from '../../../server/src/db/database.ts'
 import type { Query } from '../../../server/src/db/query.ts'
 
-/**
- * Locks a table, so that all its reads and writes wait until the returned function is called. Call that function before
- * the time limits of `db` expire.
- */
+/** Locks a table, so that all its reads and writes wait until the returned function is called. */
 export async function holdTable(db: Database, table: string): Promise<() => Promise<void>> {
   return await hold(db, {
     name: '',
@@ -18,6 +15,8 @@ export async function holdTable(db: Database, table: string): Promise<() => Prom
 export async function hold(db: Database, statement: Query<unknown>): Promise<() => Promise<void>> {
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const over = db.transaction(async (transaction) => {
+    // On a slow machine, a test may take longer than the service lets a transaction wait.
+    await transaction.run({ ...statement, text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
     await transaction.run(statement)
     held.resolve()
     await released.promise
