@@ -27,8 +27,8 @@ import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
 import { microUsdc } from '../../server/src/values/money.ts'
 import { parseOwnerKey } from '../../signer/src/evidence/owner-keys.ts'
-import { verifyEvidenceList } from '../../signer/src/evidence/verify-evidence-list.ts'
 import { verifyEvidence } from '../../signer/src/evidence/verify-evidence.ts'
+import { openVerifiers } from '../evidence/verifiers.ts'
 import { openEvidence } from '../support/context/evidence-file.ts'
 import { makeTerms, openActive, openNext, openOwned, signChange, type Owned } from '../support/context/grant-fixture.ts'
 import { later } from '../support/context/moved-clock.ts'
@@ -157,18 +157,16 @@ describe('the evidence of payments in the sandbox', () => {
     await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
 
     const text = await exportAll(owned)
-    const trust = { ownerKeys: [keyOf(owned.owner)], logKeys: [], node }
-    const proved: string[] = []
-    for await (const result of verifyEvidenceList(Buffer.from(text), trust)) {
-      assert.ok(result.kind !== 'invalid', inspect(result))
-      if (result.kind === 'whole') {
-        assert.deepEqual([result.payments, result.leftOut], [payments.length, 1])
-        continue
-      }
-      proved.push(result.payment.id)
-      assert.deepEqual(answersOf(result), ['yes', 'yes', 'yes'], inspect(result))
+    const verifiers = openVerifiers()
+    try {
+      const { rpc_url: rpc } = fixture.sandbox.facts.chains.test
+      const verdict = await verifiers.verify(text, { ownerKeys: [owned.owner.publicKeySpki], rpc })
+      const yes = { owner_signed: 'yes', within_limits: 'yes', on_chain: 'yes' }
+      const proved = payments.map(({ id }) => ({ payment: id, ...yes })).toReversed()
+      assert.deepEqual(verdict, { valid: true, left_out: 1, payments: proved })
+    } finally {
+      await verifiers.close()
     }
-    assert.deepEqual(proved, payments.map(({ id }) => id).toReversed())
     // The two grants, and the old one after its suspension, are in it once each.
     const shared = text.split('\n').filter((line) => line.includes('"signatures":[{'))
     assert.equal(shared.length, 3)
