@@ -16,7 +16,12 @@ export async function hold(db: Database, statement: Query<unknown>): Promise<() 
   const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const over = db.transaction(async (transaction) => {
     // On a slow machine, a test may take longer than the service lets a transaction wait.
-    await transaction.run({ ...statement, text: 'set local idle_in_transaction_session_timeout = 0', values: [] })
+    await transaction.run({
+      name: '',
+      text: 'set local idle_in_transaction_session_timeout = 0',
+      values: [],
+      read: () => null,
+    })
     await transaction.run(statement)
     held.resolve()
     await released.promise
