@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { connect, type AddressInfo, type Socket } from 'node:net'
-import { afterEach, beforeEach, describe, test } from 'node:test'
+import { afterEach, beforeEach, describe, test, type TestContext } from 'node:test'
 import { openHttp, type HttpServer } from '../../server/src/http/open-http.ts'
 import { rejectBrokenRequest } from '../../server/src/http/send-problem.ts'
 import { createClock } from '../../server/src/lib/clock.ts'
@@ -171,6 +171,28 @@ describe('clients that send or read slowly', () => {
   })
 
   test('a client whose request took too long cannot keep its connection open', async (t) => {
+    const { port, closed } = await listenBriefly(t)
+    const socket = attack(post(addressOf(0), 60_000, 'x'), port)
+    const drip = setInterval(() => socket.write('x'), 100)
+    t.after(() => clearInterval(drip))
+    await closed
+  })
+
+  test('a connection that got no request is closed without a response, one with a part of a request gets an error', async (t) => {
+    for (const [bytes, response] of [
+      ['', /^$/],
+      ['GET / HT', /^HTTP\/1\.1 400 Bad Request\r\n/],
+    ] as const) {
+      const { port, closed } = await listenBriefly(t)
+      const socket = attack(bytes, port)
+      const received = socket.setEncoding('utf8').toArray()
+      await closed
+      assert.match((await received).join(''), response)
+    }
+  })
+
+  /** Opens a server on which a request must arrive within 50 ms. `closed` waits for the end of its first connection. */
+  async function listenBriefly(t: TestContext) {
     const server = createServer({ requestTimeout: 50, headersTimeout: 50, connectionsCheckingInterval: 10 })
     server.on('clientError', (error, socket: Socket) => rejectBrokenRequest(error, socket, createClock()))
     const { promise: closed, resolve } = Promise.withResolvers<void>()
@@ -179,11 +201,8 @@ describe('clients that send or read slowly', () => {
       server.listen(0, '127.0.0.1', listening)
     })
     t.after(() => server.close())
-    const socket = attack(post(addressOf(0), 60_000, 'x'), (server.address() as AddressInfo).port)
-    const drip = setInterval(() => socket.write('x'), 100)
-    t.after(() => clearInterval(drip))
-    await closed
-  })
+    return { port: (server.address() as AddressInfo).port, closed }
+  }
 
   function openSockets(): number {
     return connections.size

@@ -40,9 +40,13 @@ function toEnvelope(answer: Problem) {
 /**
  * Responds to a request that is not valid HTTP. Such a request never reaches a handler. Its response has the same
  * format as every other error.
+ *
+ * A connection without a request is closed without a response. Browsers open connections before they need them. If one
+ * sends a request while its connection is being closed, it would take an error for the response to that request. It
+ * repeats the request if there is no response.
  */
 export function rejectBrokenRequest(error: NodeJS.ErrnoException, socket: Socket, clock: Clock): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+  if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0) {
     socket.destroy()
     return
   }
