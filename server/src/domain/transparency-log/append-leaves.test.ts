@@ -126,6 +126,21 @@ describe('the leaves of the transparency log', () => {
     assert.deepEqual(logged, [{ log: id, type: 'audit', subject: missing?.subject }])
   })
 
+  test('a change of a type that only a later version knows waits for that version, and others do not wait for it', async () => {
+    await appendAll()
+    // That version's migration has changed the constraint.
+    await readRows(ctx.db, 'alter table log_queue drop constraint log_queue_type_check')
+    await readRows(
+      ctx.db,
+      `insert into log_queue (log_id, type, subject, at) values ('wsp_1', 'later', 'one', '2026-06-01T12:00:00Z')`,
+    )
+    const { id } = await openWorkspace()
+    await appendAll()
+    assert.equal((await readLeaves(ctx.db)).at(-1)?.logId, id)
+    assert.deepEqual(await readRows(ctx.db, 'select type from log_queue'), [{ type: 'later' }])
+    await readRows(ctx.db, 'delete from log_queue')
+  })
+
   async function appendAll(): Promise<void> {
     while ((await appendLeaves(ctx, { limit: 100 })) > 0);
   }

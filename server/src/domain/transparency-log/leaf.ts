@@ -10,7 +10,8 @@ export const SALT_BYTES = 16
  * What a leaf reports: any entry of the audit log; a payment that was allowed, or one that was confirmed or failed; a
  * signature of an owner that the service has received; what a seller responded to a purchase.
  */
-export type LeafType = 'audit' | 'payment.decided' | 'payment.ended' | 'signature' | 'purchase.answered'
+export const LEAF_TYPES = ['audit', 'payment.decided', 'payment.ended', 'signature', 'purchase.answered'] as const
+export type LeafType = (typeof LEAF_TYPES)[number]
 
 /** A change that is not in the tree yet. */
 export interface QueuedChange {

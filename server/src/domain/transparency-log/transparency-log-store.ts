@@ -3,6 +3,7 @@ import { all, changed, one, rowsOf, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import {
   formatSignatureSubject,
+  LEAF_TYPES,
   parseSignatureSubject,
   type FirstAnswer,
   type LeafType,
@@ -35,11 +36,17 @@ export function queueText(type: LeafType, rows: string): string {
   return `insert into log_queue (log_id, type, subject, at) select log_id, '${type}', subject, at from ${rows}`
 }
 
+/**
+ * The changes of which this version makes leaves. During an upgrade, a process of a later version may queue others. They
+ * wait for that version.
+ */
+const IS_KNOWN = `type in (${LEAF_TYPES.map((type) => `'${type}'`).join(', ')})`
+
 /** Returns whether a change waits for its leaf. Uses the primary key. */
 export function hasQueuedChange(): Query<boolean> {
   return {
     name: 'has_queued_change',
-    text: 'select number from log_queue order by number limit 1',
+    text: `select number from log_queue where ${IS_KNOWN} order by number limit 1`,
     values: [],
     read: changed,
   }
@@ -49,7 +56,7 @@ export function hasQueuedChange(): Query<boolean> {
 export function listQueuedChanges(limit: number): Query<QueuedChange[]> {
   return {
     name: 'list_queued_changes',
-    text: 'select number, log_id, type, subject, at from log_queue order by number limit $1',
+    text: `select number, log_id, type, subject, at from log_queue where ${IS_KNOWN} order by number limit $1`,
     values: [limit],
     read: all(pick(queue, 'number', 'log_id', 'type', 'subject', 'at'), ({ log_id: logId, ...row }) => ({
       ...row,
