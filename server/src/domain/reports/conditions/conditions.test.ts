@@ -17,7 +17,7 @@ const WALLET: WalletFunds = {
   spent24hMicro: 10n * USDC,
 }
 const GRANT: ActiveGrant = {
-  ...{ id: 'grt_1', agentId: 'buyer', wallet: ADDRESS, suspendedAt: null, expiresAt: null },
+  ...{ id: 'grt_1', agentId: 'buyer', wallet: ADDRESS, suspendedAt: null, expiresAt: null, differsSince: null },
   ...{ dailyCapMicro: 60n * USDC, spent24hMicro: 10n * USDC },
 }
 const ENDPOINT = { id: 'whk_1', url: 'https://a.example', failingSince: null, disabledAt: null, disabledBecause: null }
@@ -70,6 +70,7 @@ describe('a condition', () => {
     ['a grant that has ended', grant({ expiresAt: from(-1) }), ['grant_ending']],
     ['a grant that ended long ago', grant({ expiresAt: from(-7 * 24) }), []],
     ['a suspended grant that ends', grant({ expiresAt: from(1), suspendedAt: NOW }), []],
+    ['a grant whose terms differ from those of the enclave', grant({ differsSince: from(-1) }), ['grant_altered']],
     ['a grant that waits for a signature', { unsigned: [UNSIGNED] }, ['grant_unsigned']],
     ['a wallet with one owner', low(100n * USDC, { owners: 1 }), ['wallet_at_risk']],
     ['a wallet with one owner in test mode', { ...low(100n * USDC, { owners: 1 }), mode: 'test' }, []],

@@ -92,6 +92,7 @@ export interface ConditionItem {
 export type Severity = 'problem' | 'warning' | 'task'
 
 export const CONDITION_NAMES = [
+  'grant_altered',
   'balance_used_up',
   'balance_below_limits',
   'payment_overdue',
@@ -133,6 +134,24 @@ export interface MetCondition {
  * decide alike.
  */
 const CONDITIONS: readonly Condition[] = [
+  {
+    name: 'grant_altered',
+    severity: 'problem',
+    title: 'Grants with other terms than signed',
+    advice:
+      'The terms stored here differ from those that the enclave enforces. Stop the agent, and ask the operator of this service who changed them.',
+    all: ['grants'],
+    find: ({ grants }) =>
+      grants
+        .filter(({ differsSince }) => differsSince !== null)
+        .map(({ id, agentId, differsSince }) => ({
+          name: agentId,
+          text: 'differs since',
+          at: differsSince,
+          page: ['grants', id],
+          filter: {},
+        })),
+  },
   {
     name: 'balance_used_up',
     severity: 'problem',

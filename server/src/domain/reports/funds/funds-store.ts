@@ -81,16 +81,19 @@ export function listWalletBalances(
 const GRANT_ROW = {
   ...pick(grants, 'id', 'agent_id'),
   wallet_address: narrow<Address>(grants.wallet_address),
-  ...pick(grants, 'suspended_at', 'expires_at', 'daily_cap_micro'),
+  ...pick(grants, 'suspended_at', 'expires_at', 'differs_since', 'daily_cap_micro'),
   spent: computed.numeric,
 }
 
 const grantsText = textOfMode(
   'list_active_grants',
-  (mode) => `select g.id, g.agent_id, g.wallet_address, g.suspended_at, g.expires_at, g.daily_cap_micro,
+  (
+    mode,
+  ) => `select g.id, g.agent_id, g.wallet_address, g.suspended_at, g.expires_at, g.differs_since, g.daily_cap_micro,
       ${spentSum({ ...TERMS_OF_GRANT, since: '$2' })} as spent
     from (
-      select workspace_id, mode, id, agent_id, wallet_address, suspended_at, expires_at, daily_cap_micro from grants
+      select workspace_id, mode, id, agent_id, wallet_address, suspended_at, expires_at, differs_since, daily_cap_micro
+      from grants
       where workspace_id = $1 and mode = ${mode} and status = 'active' order by agent_id, wallet_address limit $3
     ) g`,
 )
@@ -113,6 +116,7 @@ export function listActiveGrants(
       wallet: row.wallet_address,
       suspendedAt: row.suspended_at,
       expiresAt: row.expires_at,
+      differsSince: row.differs_since,
       dailyCapMicro: BigInt(row.daily_cap_micro),
       spent24hMicro: BigInt(row.spent),
     })),

@@ -27,6 +27,8 @@ export interface ActiveGrant {
   readonly wallet: Address
   readonly suspendedAt: Date | null
   readonly expiresAt: Date | null
+  /** Since when the enclave has had other terms for the grant (D79). Null if they were the same when last compared. */
+  readonly differsSince: Date | null
   readonly dailyCapMicro: bigint
   readonly spent24hMicro: bigint
 }

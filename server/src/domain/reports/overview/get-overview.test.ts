@@ -201,6 +201,19 @@ describe('the overview', () => {
     assert.deepEqual(await list(), [])
   })
 
+  test('a grant for which the enclave has other terms needs attention while it is active', async () => {
+    const seeded = await seed(ctx)
+    const names = async () => checkConditions({ ...(await read(seeded)).facts, unsigned: [] }).map(({ name }) => name)
+    assert.equal((await names()).includes('grant_altered'), false)
+    await readRows(ctx.db, 'update grants set differs_since = $2 where id = $1', [seeded.grant.id, NOW])
+    assert.equal((await names())[0], 'grant_altered')
+    await readRows(ctx.db, `update grants set status = 'revoked', revoked_at = $2 where id = $1`, [
+      seeded.grant.id,
+      NOW,
+    ])
+    assert.equal((await names()).includes('grant_altered'), false)
+  })
+
   function read({ workspace, mode }: Seed, by = ctx) {
     return getOverview(by, { workspaceId: workspace.id, mode })
   }
