@@ -116,6 +116,19 @@ for (const [name, run] of Object.entries(PROGRAMS)) {
       }
     })
 
+    test('does not follow a node to another host', async () => {
+      const node = await startNode()
+      const elsewhere = await startHost((_request, response) => response.writeHead(307, { location: node.url }).end())
+      try {
+        const { code, stdout } = await run([file, ...trust, '--rpc', elsewhere.url, ...textOption(name)])
+        assert.deepEqual([code, node.methods], [0, []])
+        assert.match(stdout, /chain: not checked \(The node gave no answer/)
+      } finally {
+        await elsewhere.close()
+        await node.close()
+      }
+    })
+
     test('verifies an export, and lists the payments with the answer no', async () => {
       const path = await save('list.ndjson', createList(list))
       const key = ['--owner-key', list.plan.owner.publicKeySpki]
