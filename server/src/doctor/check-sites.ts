@@ -15,7 +15,8 @@ const MS_PER_DAY = 24 * 60 * 60 * 1_000
 
 interface SiteResponse {
   readonly status: number
-  readonly body: unknown
+  /** Empty if it is too long. */
+  readonly body: string
   readonly certificate: { readonly fault: string | null; readonly validTo: Date } | null
 }
 
@@ -27,8 +28,8 @@ interface SiteOptions {
 }
 
 /**
- * Checks our own two addresses, `BASE_URL` and `AUTH_URL`, as clients would: that they can be reached, have a valid
- * certificate, and belong to this service.
+ * Checks our own addresses, `BASE_URL`, `AUTH_URL` and `SIGNER_URL`, as clients would: that they can be reached, have a
+ * valid certificate, and belong to this service.
  */
 export async function checkSites(config: Config, options: SiteOptions): Promise<readonly Finding[]> {
   const sites = await Promise.all([
@@ -36,9 +37,10 @@ export async function checkSites(config: Config, options: SiteOptions): Promise<
     checkSite('AUTH_URL', config.authUrl, {
       ...options,
       path: '/.well-known/oauth-authorization-server',
-      isOurs: (body) => readMember(body, 'issuer') === config.authUrl,
-      assess: (body) => assessClientDocuments(body, config),
+      isOurs: (body) => readMember(readJson(body), 'issuer') === config.authUrl,
+      assess: (body) => assessClientDocuments(readJson(body), config),
     }),
+    checkSigner(config, options),
   ])
   return [...checkProxies(config), ...sites.flat()]
 }
@@ -51,6 +53,14 @@ function checkProxies({ production, trustedProxies }: Config): readonly Finding[
   return [{ level: 'fail', name, observed: 'not set', advice }]
 }
 
+async function checkSigner({ signerUrl }: Config, options: SiteOptions): Promise<readonly Finding[]> {
+  const name = 'SIGNER_URL'
+  if (signerUrl !== null)
+    return await checkSite(name, signerUrl, { ...options, path: '/SHA256SUMS', isOurs: listsSignerPage })
+  const advice = 'Without a signer page, nobody can create wallets or sign for them. Set it to a host of its own.'
+  return [{ level: 'warn', name, observed: 'not set', advice }]
+}
+
 async function checkSite(
   name: string,
   origin: string,
@@ -61,7 +71,7 @@ async function checkSite(
     clock,
     proxy,
     ca,
-  }: SiteOptions & { path: string; isOurs: (body: unknown) => boolean; assess?: (body: unknown) => Finding },
+  }: SiteOptions & { path: string; isOurs: (body: string) => boolean; assess?: (body: string) => Finding },
 ): Promise<readonly Finding[]> {
   let response: SiteResponse
   try {
@@ -78,10 +88,10 @@ async function checkSite(
 function assessResponse(
   name: string,
   origin: string,
-  { response: { status, body }, isOurs }: { response: SiteResponse; isOurs: (body: unknown) => boolean },
+  { response: { status, body }, isOurs }: { response: SiteResponse; isOurs: (body: string) => boolean },
 ): Finding {
   if (status === 200 && isOurs(body)) return { level: 'ok', name, observed: `${origin} is served by this service` }
-  if (readMember(readMember(body, 'error'), 'code') === 'https_required') {
+  if (readMember(readMember(readJson(body), 'error'), 'code') === 'https_required') {
     const advice = 'Configure the proxy to send `X-Forwarded-Proto: https`, and add it to TRUSTED_PROXIES.'
     return { level: 'fail', name, observed: 'the service treats requests as plain HTTP', advice }
   }
@@ -133,7 +143,7 @@ async function fetchSite(
   return await new Promise((resolve, reject) => {
     const receive = (response: IncomingMessage): void => {
       const certificate = response.socket instanceof TLSSocket ? readCertificate(response.socket) : null
-      readJson(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
+      readText(response).then((body) => resolve({ status: response.statusCode ?? 0, body, certificate }), reject)
     }
     const request =
       url.protocol === 'https:'
@@ -149,18 +159,33 @@ function readCertificate(socket: TLSSocket): NonNullable<SiteResponse['certifica
   return { fault, validTo: new Date(socket.getPeerCertificate().valid_to) }
 }
 
-/** Returns the body's JSON; undefined if the body is not JSON or is too long. */
-async function readJson(response: IncomingMessage): Promise<unknown> {
+/** Returns the body; an empty text if it is too long. */
+async function readText(response: IncomingMessage): Promise<string> {
   try {
-    return parseJson((await readBody(response, RESPONSE_BYTES_MAX)).toString('utf8'))
+    return (await readBody(response, RESPONSE_BYTES_MAX)).toString('utf8')
   } catch (error) {
-    if (error instanceof SyntaxError || error instanceof BodyTooLong) return undefined
+    if (error instanceof BodyTooLong) return ''
     throw error
   }
 }
 
-function isContract(body: unknown): boolean {
-  return typeof readMember(body, 'openapi') === 'string'
+/** Returns the body's JSON; undefined if it is not JSON. */
+function readJson(body: string): unknown {
+  try {
+    return parseJson(body)
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function isContract(body: string): boolean {
+  return typeof readMember(readJson(body), 'openapi') === 'string'
+}
+
+/** The page may be of another version than this program, if it is hosted apart from the service. */
+function listsSignerPage(body: string): boolean {
+  return /^[0-9a-f]{64}  index\.html$/m.test(body)
 }
 
 function readMember(value: unknown, name: string): unknown {

@@ -55,12 +55,19 @@ describe('the doctor', () => {
   let given: TestContext
   let site: FakeServer
   let answerSite: (path: string) => unknown
+  let signer: FakeServer
+  /** What the signer page's host has as its `SHA256SUMS`. */
+  let signerSums: string
   let reported: ReportedFacts
   let config: Config
   let seeded: Seed
   before(async () => {
     site = await startFakeServer((request, _body, response) => answerJson(response, answerSite(request.url ?? '')))
-    given = await openTestContext((config) => ({ ...config, baseUrl: site.url, authUrl: site.url }))
+    signer = await startFakeServer((_request, _body, response) => response.end(signerSums))
+    given = await openTestContext((config) => ({
+      ...config,
+      ...{ baseUrl: site.url, authUrl: site.url, signerUrl: signer.url },
+    }))
     for (const [mode, chain] of Object.entries(given.chains)) chain.intercept = (call) => respond(mode, chain, call)
     seeded = await seed(given.context)
     const confirmed = { status: 'confirmed', at: new Date('2026-01-02T03:04:05Z') } as const
@@ -71,6 +78,7 @@ describe('the doctor', () => {
   beforeEach(() => {
     reported = { ...HEALTHY }
     answerSite = (path) => (path === '/openapi.json' ? { openapi: '3.1.0' } : { issuer: site.url, ...OFFER })
+    signerSums = `${'0'.repeat(64)}  bytes.js\n${'1'.repeat(64)}  index.html\n`
     config = given.config
     given.chains.test.down = false
     given.chains.test.head = 5_000n
@@ -78,6 +86,7 @@ describe('the doctor', () => {
   after(async () => {
     await given.close()
     await site.close()
+    await signer.close()
   })
 
   /** Responds for the test chain with the facts in `reported`, and for the live chain as if all is well. */
@@ -139,7 +148,8 @@ describe('the doctor', () => {
     const { exitCode, text, bad } = await examine()
     assert.deepEqual(bad, [], text)
     assert.equal(exitCode, 0)
-    assert.equal(text.split('\n').length - 1, 26)
+    assert.equal(text.split('\n').length - 1, 27)
+    assert.match(text, /^ok {4}SIGNER_URL: http:\/\/127\.0\.0\.1:\d+ is served by this service$/m)
     assert.match(text, /^ok {4}test chain, node 1 \(127\.0\.0\.1\): chain 84532$/m)
     assert.match(text, /^ok {4}ENCRYPTION_KEY: it decrypts the stored secrets \(2 checked\)$/m)
     assert.match(text, /^ok {4}test gas: sponsored; a payment was confirmed on 2026-01-02T03:04:07\.000Z$/m)
@@ -373,6 +383,13 @@ describe('the doctor', () => {
       answerSite = () => ({ issuer: site.url, ...OFFER })
       config = { ...config, baseUrl: gone.url }
       await expectOne(/^fail {2}BASE_URL: http:\/\/127\.0\.0\.1:\d+ cannot be reached \(ECONNREFUSED\)\n/)
+    })
+
+    test('that another program is where the signer page should be, or that there is no page', async () => {
+      signerSums = '<!doctype html>'
+      await expectOne(/^fail {2}SIGNER_URL: it responds with 200, but not as this service does\n/)
+      config = { ...config, signerUrl: null }
+      await expectOne(/^warn {2}SIGNER_URL: not set\n/)
     })
 
     test('that the service offers client metadata documents although these settings do not, or the reverse', async () => {
