@@ -55,8 +55,8 @@ export interface AfterRestoreOptions {
  * database has lost leaves of the transparency log, begins a new log.
  *
  * The work can be repeated after a failure. It is finished when no authorization that the backup does not contain can
- * still be used. Returns whether it is finished. Throws an `OperatorError` if the log was rewritten, and `ChainUnavailable`, `EnclaveUnavailable` or
- * `DatabaseUnavailable` if one of them cannot be reached.
+ * still be used. Returns whether it is finished. Throws an `OperatorError` if the log was rewritten, and
+ * `ChainUnavailable`, `EnclaveUnavailable` or `DatabaseUnavailable` if one of them cannot be reached.
  */
 export async function runAfterRestore(
   ctx: Context,
@@ -89,18 +89,11 @@ export async function runAfterRestore(
 }
 
 async function joinLog(ctx: Context, { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>): Promise<void> {
-  if (!confirmed && !newLog) {
-    const standing = await findLogStanding(ctx)
-    print(LOG_STANDINGS[standing])
-    return
-  }
-  const begun = await joinRestoredLog(ctx, { isForced: newLog })
-  if (begun === null) {
-    print(LOG_STANDINGS[await findLogStanding(ctx)])
-    return
-  }
+  const begun = confirmed || newLog ? await joinRestoredLog(ctx, { isForced: newLog }) : null
   print(
-    `The transparency log goes on from ${begun.size} leaves as ${begun.origin}. It says that ${begun.ended.join(' and ')} ended.`,
+    begun === null
+      ? LOG_STANDINGS[await findLogStanding(ctx)]
+      : `The transparency log goes on from ${begun.size} leaves as ${begun.origin}. It says that ${begun.ended.join(' and ')} ended.`,
   )
 }
 
