@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { canonicalJson, type JsonValue } from '../../../server/src/lib/canonical-json.ts'
 import { rootFromInclusion } from '../merkle-proofs.ts'
+import { hashText } from './log-leaves.ts'
 
 /** A file with evidence, parsed. */
 export interface EvidenceFile {
@@ -64,9 +65,8 @@ export function checkLog({ checkpoint, key, leaves }: EvidenceLog): void {
     const hashed = Object.keys(members).filter((name) => name.endsWith('_hash') && !OF_CHAIN.includes(name))
     assert.deepEqual(Object.keys(texts), hashed.map((name) => name.slice(0, -'_hash'.length)).toSorted())
     for (const [name, text] of Object.entries(texts)) {
-      const salt = Buffer.from(String(members['salt']), 'base64url')
-      const sum = text === null ? null : createHash('sha256').update(salt).update(`${name}\0`).update(text)
-      assert.equal(sum?.digest('base64url') ?? null, members[`${name}_hash`])
+      const sum = text === null ? null : hashText(members['salt'], name, text)
+      assert.equal(sum, members[`${name}_hash`])
     }
   }
 }

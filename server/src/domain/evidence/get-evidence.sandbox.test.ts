@@ -10,6 +10,7 @@ import {
   signChange,
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
+import { logAll } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { changeOwners, resume, signRecord, withdrawOne } from '../../../../test/support/context/owner-fixture.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
@@ -24,7 +25,6 @@ import type { Grant } from '../grants/grant.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import type { Payment } from '../payments/payment.ts'
 import { stopAgents } from '../stops/stop-agents.ts'
-import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { DOES_NOT_PROVE } from './evidence-format.ts'
 import { getEvidence } from './get-evidence.ts'
@@ -203,11 +203,11 @@ describe('evidence of a payment', () => {
     const owned = await openRecorded()
     const grant = await openActive(ctx, owned)
     const pending = await seedPayment(ctx, toSeed(owned, grant))
-    await logAll()
+    await logAll(ctx)
     await refuse(owned, pending, { reason: 'payment_pending', retry_at: null }, 5)
     const payment = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await refuse(owned, payment, { reason: 'log_behind', retry_at: null }, 5)
-    await logAll()
+    await logAll(ctx)
     const error = await getError(owned, payment)
     const { reason, retry_at: retryAt } = error.details as { reason: string; retry_at: string }
     assert.deepEqual([error.status, error.code, reason], [409, 'evidence_not_ready', 'signature_usable'])
@@ -224,7 +224,7 @@ describe('evidence of a payment', () => {
     const grant = await openActive(ctx, owned)
     const old = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await readRows(ctx.db, 'delete from log_queue where subject = $1', [old.id])
-    await logAll()
+    await logAll(ctx)
     await unavailable(owned, old)
     // A change that is newer by far waits: the leaf of the old payment is not among those that will be made.
     await seedPayment(later(ctx, 120_000), toSeed(owned, grant))
@@ -233,11 +233,11 @@ describe('evidence of a payment', () => {
     const lost = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await readRows(ctx.db, "delete from log_queue where subject = $1 and type = 'payment.ended'", [lost.id])
     await readRows(ctx.db, 'update payments set id = id || $2 where id = $1', [lost.id, 'x'])
-    await logAll()
+    await logAll(ctx)
     await readRows(ctx.db, 'update payments set id = $1 where id = $1 || $2', [lost.id, 'x'])
     const queue = "insert into log_queue (log_id, type, subject, at) values ($1, 'payment.ended', $2, now())"
     await readRows(ctx.db, queue, [owned.workspaceId, lost.id])
-    await logAll()
+    await logAll(ctx)
     await unavailable(owned, lost)
   })
 
@@ -305,7 +305,7 @@ describe('evidence of a payment', () => {
     const head = JSON.parse((await list.next()) ?? '') as { logs: [EvidenceFile['logs'][number]] }
     const [newer, suspended] = [await pay(owned, grant), { workspaceId: owned.workspaceId, grantId: grant.id }]
     await suspendGrant(ctx, { ...suspended, actor: owned.actor })
-    await logAll()
+    await logAll(ctx)
     pages.push([newer])
     const lines: EvidenceLine[] = []
     for (let text = await list.next(); text !== null; text = await list.next()) {
@@ -380,17 +380,13 @@ describe('evidence of a payment', () => {
 
   /** Makes the leaves and opens the signatures, and returns the file. */
   async function read(owned: Owned, { id }: { readonly id: string }): Promise<EvidenceFile> {
-    await logAll()
+    await logAll(ctx)
     await openSignatures()
     return openEvidence(await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null }))
   }
 
-  async function logAll(): Promise<void> {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
-  }
-
   async function openSignatures(): Promise<void> {
-    await logAll()
+    await logAll(ctx)
     await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures')
   }
 

@@ -11,7 +11,7 @@ import {
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
 import { readSignatures, verifyOffline, type KeptSignature } from '../../../../test/support/context/kept-signatures.ts'
-import { readLeaves } from '../../../../test/support/context/log-leaves.ts'
+import { logAll, readLeaves } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import { changeOwners, resume, signRecord, withdrawOne } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner, justProved } from '../../../../test/support/context/people.ts'
@@ -27,7 +27,6 @@ import { suspendGrant } from '../grants/suspend-grant.ts'
 import { getWalletRecord } from '../owners/get-wallet-record.ts'
 import { signWalletRecord } from '../owners/sign-wallet-record.ts'
 import { stopAgents } from '../stops/stop-agents.ts'
-import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import { formatSignatureEntry } from './evidence-entry.ts'
@@ -278,7 +277,7 @@ describe('the signatures of owners', () => {
 
   /** Makes leaves of everything, and returns those of the workspace's signatures. */
   async function leavesOf({ workspaceId }: Owned) {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    await logAll(ctx)
     return (await readLeaves(ctx.db)).filter(({ logId, type }) => logId === workspaceId && type === 'signature')
   }
 
