@@ -14,7 +14,7 @@ import { openVisitor } from './person.ts'
 /** More than the service proves at once. */
 const MANY = 250
 
-/** Who gets evidence on the dashboard, and in which form. `test/flows` verifies what it says. */
+/** Who gets evidence on the dashboard, and in which form. `test/evidence` verifies what it says. */
 describe('evidence on the dashboard', () => {
   let server: ConsoleServer
   before(async () => {

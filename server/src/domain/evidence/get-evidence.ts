@@ -13,8 +13,6 @@ const RETRY_SECONDS = 5
 /** A signature is decrypted at most this long after it has become useless (`jobs/clean-up.ts`). */
 const OPENING_MS = 60_000
 
-export type EvidenceContext = Pick<Context, 'db' | 'clock' | 'transparencyLog'>
-
 /**
  * Returns the file that proves who allowed a payment (D81), in canonical JSON. `docs/evidence.md` specifies it. The file
  * of a payment changes only if its log has grown, or its grant is revoked.
@@ -24,7 +22,7 @@ export type EvidenceContext = Pick<Context, 'db' | 'clock' | 'transparencyLog'>
  * the file would be too large, or if it would tell the caller about other agents.
  */
 export async function getEvidence(
-  ctx: EvidenceContext,
+  ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
   {
     workspaceId,
     mode,
