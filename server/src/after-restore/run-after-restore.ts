@@ -6,7 +6,7 @@ import { endAllInvitations } from '../domain/members/end-all-invitations.ts'
 import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
 import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import { endAllSessions } from '../domain/sessions/end-all-sessions.ts'
-import { findLogStanding, joinRestoredLog } from '../domain/transparency-log/join-restored-log.ts'
+import { findLogStanding, beginNewLog } from '../domain/transparency-log/begin-new-log.ts'
 import { compareLedger } from '../domain/unexplained-transfers/compare-ledger.ts'
 import { findOpenRestore, insertRestore, markRestoreFinished } from '../domain/unexplained-transfers/restores-store.ts'
 import { LOST_AUTHORIZATION_MS } from '../domain/unexplained-transfers/unexplained-transfer.ts'
@@ -63,7 +63,7 @@ export async function runAfterRestore(
   { since, confirmed, newLog, print }: AfterRestoreOptions,
 ): Promise<{ isFinished: boolean }> {
   // What the command itself changes then has leaves in the log that goes on.
-  await joinLog(ctx, { confirmed, newLog, print })
+  await compareLog(ctx, { confirmed, newLog, print })
   const restoredAt = confirmed ? await openRestore(ctx) : ctx.clock.now()
   if (confirmed) await endCredentials(ctx, { restoredAt, print })
   for (const mode of MODES) {
@@ -88,8 +88,11 @@ export async function runAfterRestore(
   return { isFinished: true }
 }
 
-async function joinLog(ctx: Context, { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>): Promise<void> {
-  const begun = confirmed || newLog ? await joinRestoredLog(ctx, { isForced: newLog }) : null
+async function compareLog(
+  ctx: Context,
+  { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>,
+): Promise<void> {
+  const begun = confirmed || newLog ? await beginNewLog(ctx, { isForced: newLog }) : null
   print(
     begun === null
       ? LOG_STANDINGS[await findLogStanding(ctx)]
