@@ -6,7 +6,7 @@ import { endAllInvitations } from '../domain/members/end-all-invitations.ts'
 import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
 import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import { endAllSessions } from '../domain/sessions/end-all-sessions.ts'
-import { findLogStanding, beginNewLog } from '../domain/transparency-log/begin-new-log.ts'
+import { findLogStanding, createNewLog } from '../domain/transparency-log/create-new-log.ts'
 import { compareLedger } from '../domain/unexplained-transfers/compare-ledger.ts'
 import { findOpenRestore, insertRestore, markRestoreFinished } from '../domain/unexplained-transfers/restores-store.ts'
 import { LOST_AUTHORIZATION_MS } from '../domain/unexplained-transfers/unexplained-transfer.ts'
@@ -92,7 +92,7 @@ async function compareLog(
   ctx: Context,
   { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>,
 ): Promise<void> {
-  const begun = confirmed || newLog ? await beginNewLog(ctx, { isForced: newLog }) : null
+  const begun = confirmed || newLog ? await createNewLog(ctx, { isForced: newLog }) : null
   print(
     begun === null
       ? LOG_STANDINGS[await findLogStanding(ctx)]

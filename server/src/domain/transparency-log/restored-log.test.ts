@@ -13,7 +13,7 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { appendLeaves } from './append-leaves.ts'
-import { findLogStanding, beginNewLog } from './begin-new-log.ts'
+import { findLogStanding, createNewLog } from './create-new-log.ts'
 import { keepCheckpoint, requireKeptCheckpoint } from './keep-checkpoint.ts'
 import { formatCheckpoint, NoteSigner } from './signed-note.ts'
 
@@ -131,7 +131,7 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await assert.rejects(grow(1), /had 5 leaves, and the database has 3/)
     await assert.rejects(keepCheckpoint(ctx), /had 5 leaves, and the database has 3/)
     assert.equal((await readLeaves(ctx.db)).length, 3)
-    await beginNewLog(start(), { isForced: false })
+    await createNewLog(start(), { isForced: false })
     await grow(1)
     assert.equal((await readLeaves(ctx.db)).length, 6)
     assert.equal(await readFile(file, 'utf8'), await checkpointNow())
@@ -158,7 +158,7 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const before = await readLeaves(ctx.db)
     const process = start()
     assert.equal(await findLogStanding(process), 'lost')
-    const begun = await beginNewLog(process, { isForced: false })
+    const begun = await createNewLog(process, { isForced: false })
     assert.match(begun?.origin ?? '', /^localhost:4100\/log\/restored-\d{17}$/)
     assert.deepEqual([begun?.size, begun?.ended], [3, [ORIGIN]])
     const leaves = await readLeaves(ctx.db)
@@ -171,7 +171,7 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     assert.deepEqual(await readCheckpoint(ctx.db), [begun?.origin, '4', rootFrom(leaves.map(({ content }) => content))])
     assert.equal(await readFile(file, 'utf8'), await checkpointNow())
 
-    assert.equal(await beginNewLog(process, { isForced: false }), null)
+    assert.equal(await createNewLog(process, { isForced: false }), null)
     await requireKeptCheckpoint(start())
     await grow(1)
     const [origin, size] = await readCheckpoint(ctx.db)
@@ -192,10 +192,10 @@ describe('a log whose newest checkpoint is kept in a file', () => {
         ctx.db,
         `create trigger broken before insert or update on ${fault} for each statement execute function fail()`,
       )
-      await assert.rejects(beginNewLog(start(), { isForced: false }), /broken/)
+      await assert.rejects(createNewLog(start(), { isForced: false }), /broken/)
       await readRows(ctx.db, 'drop function fail() cascade')
       assert.deepEqual([await checkpointNow(), await readFile(file, 'utf8')], [before, kept])
-      assert.notEqual(await beginNewLog(start(), { isForced: false }), null)
+      assert.notEqual(await createNewLog(start(), { isForced: false }), null)
       assert.equal((await readLeaves(ctx.db)).length, 4)
     })
   }
@@ -204,8 +204,8 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await grow(2)
     const kept = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
-    await beginNewLog(start(), { isForced: false })
-    for (const next of [() => requireKeptCheckpoint(start()), () => beginNewLog(start(), { isForced: false })]) {
+    await createNewLog(start(), { isForced: false })
+    for (const next of [() => requireKeptCheckpoint(start()), () => createNewLog(start(), { isForced: false })]) {
       await writeFile(file, kept)
       assert.equal(await findLogStanding(start()), 'ended')
       await next()
@@ -219,7 +219,7 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await replaceLog(ctx.db)
     const processes = [start(), start()]
     for (const { db } of processes) await openConnections(db)
-    const begun = await Promise.all(processes.map((process) => beginNewLog(process, { isForced: false })))
+    const begun = await Promise.all(processes.map((process) => createNewLog(process, { isForced: false })))
     assert.equal(begun.filter((one) => one !== null).length, 1)
     assert.equal((await readLeaves(ctx.db)).length, 4)
   })
@@ -227,11 +227,11 @@ describe('a log whose newest checkpoint is kept in a file', () => {
   test('a backup from before an earlier restore ends both logs, and the new one has a name of its own', async () => {
     await grow(2)
     await replaceLog(ctx.db)
-    const first = await beginNewLog(start(), { isForced: false })
+    const first = await createNewLog(start(), { isForced: false })
     await grow(1)
     await replaceLog(ctx.db)
     given.clock.setOffset(1_000)
-    const second = await beginNewLog(start(), { isForced: false })
+    const second = await createNewLog(start(), { isForced: false })
     assert.deepEqual(second?.ended, [first?.origin, ORIGIN])
     assert.notEqual(second?.origin, first?.origin)
     const said = (await readLeaves(ctx.db)).slice(3).map(({ members: { subject, size } }) => [subject, size])
@@ -246,9 +246,9 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const lost = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
     await growElsewhere(4)
-    await assert.rejects(beginNewLog(start(), { isForced: false }), /the transparency log was rewritten/)
+    await assert.rejects(createNewLog(start(), { isForced: false }), /the transparency log was rewritten/)
     assert.equal((await readLeaves(ctx.db)).length, 7)
-    assert.deepEqual((await beginNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
+    assert.deepEqual((await createNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
     const { members } = (await readLeaves(ctx.db)).at(-1) ?? {}
     assert.deepEqual([members?.['lost'], members?.['size']], [lost, 0])
   })
@@ -259,9 +259,9 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await rm(file)
     const lost = await checkpointNow()
     assert.equal(await findLogStanding(start()), 'unknown')
-    assert.equal(await beginNewLog(start(), { isForced: false }), null)
+    assert.equal(await createNewLog(start(), { isForced: false }), null)
     await rm(file)
-    assert.deepEqual((await beginNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
+    assert.deepEqual((await createNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
     const { members } = (await readLeaves(ctx.db)).at(-1) ?? {}
     assert.deepEqual([members?.['lost'], members?.['size']], [lost, 3])
   })
