@@ -105,7 +105,10 @@ describe('the package', () => {
     }
     const command = scripts['server']?.replace(/^exec node /, '')
     const image = readFileSync(join(PROJECT, 'deploy/Dockerfile'), 'utf8')
-    assert.deepEqual(image.match(/(?<=^RUN ).*/gm), ['npm ci', 'npm run package -- /package'])
+    assert.deepEqual(image.match(/(?<=^RUN ).*/gm), [
+      ...['npm ci', 'npm run package -- /package'],
+      'install --directory --owner=node --group=node /var/lib/bursar',
+    ])
     assert.equal(
       image.match(/^CMD (\[.*\])$/m)?.[1],
       JSON.stringify(['node', ...(command?.split(' ') ?? [])]).replaceAll(',', ', '),
@@ -114,6 +117,11 @@ describe('the package', () => {
     assert.equal(unit.match(/(?<=^ExecStart=\/usr\/bin\/node ).*/m)?.[0], command)
     const compose = readFileSync(join(PROJECT, 'deploy/compose.yaml'), 'utf8')
     assert.match(compose, /\[node, server\/dist\/migrate\.js\]/)
+    // The volume is in a folder that the user of the image may write to.
+    assert.match(
+      compose,
+      / {6}LOG_CHECKPOINT_FILE: \/var\/lib\/bursar\/log-checkpoint\n {4}volumes:\n {6}- state:\/var\/lib\/bursar\n/,
+    )
     statSync(join(folder, 'server/dist/migrate.js'))
   })
 

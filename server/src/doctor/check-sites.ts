@@ -1,8 +1,11 @@
+import { lookup } from 'node:dns'
 import { get as getHttp, type IncomingMessage } from 'node:http'
 import { Agent as HttpsAgent, get as getHttps } from 'node:https'
+import type { LookupFunction } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Config } from '../config.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isLocalhostName } from '../lib/outbound/allowed-address.ts'
 import { sendThroughProxy, type EgressProxy } from '../lib/outbound/egress-proxy.ts'
 import { parseJson } from '../lib/parse-json.ts'
 import { BodyTooLong, readBody } from '../lib/read-body.ts'
@@ -147,11 +150,15 @@ async function fetchSite(
     }
     const request =
       url.protocol === 'https:'
-        ? getHttps(url, { signal, agent }, receive)
-        : getHttp(url, { signal, agent: false }, receive)
+        ? getHttps(url, { signal, agent, lookup: lookUp }, receive)
+        : getHttp(url, { signal, agent: false, lookup: lookUp }, receive)
     request.on('error', reject)
   })
 }
+
+/** Browsers know that `signer.localhost` is this machine. Many resolvers do not. */
+const lookUp: LookupFunction = (host, options, done) =>
+  lookup(isLocalhostName(host) ? 'localhost' : host, options, done)
 
 function readCertificate(socket: TLSSocket): NonNullable<SiteResponse['certificate']> {
   // Node's types say that `authorizationError` is an error, but it is an error code.
