@@ -119,6 +119,18 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
     }
   })
 
+  test('is compared with the log of today, also if the checkpoint of an evidence file agrees with it', async () => {
+    const old = new Log(FIRST, makeLeaves(40))
+    const rewritten = new Log(FIRST, makeLeaves(60, 'other'))
+    for (const size of [20, 30]) {
+      await refuse(check(old.sign(20), rewritten, { checkpoint: old.sign(size) }), /it was rewritten/)
+      const tooFew = new Log(FIRST, old.leaves.slice(0, 10))
+      await refuse(check(old.sign(20), tooFew, { checkpoint: old.sign(size) }), /fewer than the 20/)
+    }
+    const changed = new Log(FIRST, old.leaves.with(25, 'other'))
+    await refuse(check(old.sign(20), changed, { checkpoint: old.sign(30) }), /tree of the other checkpoint/)
+  })
+
   test('is not the beginning of a log in which a leaf was changed, removed, added or moved', async () => {
     const leaves = makeLeaves(300)
     const since = new Log(FIRST, leaves).sign(280)
@@ -198,6 +210,16 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
     for (const checkpoint of [old.sign(15), restored.sign(25)]) {
       assert.equal((await check(old.sign(30), restored, { checkpoint })).outcome, 'restored')
     }
+    // What was lost is that of the evidence, or of both.
+    for (const [since, checkpoint] of [
+      [15, 25],
+      [25, 25],
+    ] as const) {
+      const result = await check(old.sign(since), restored, { checkpoint: old.sign(checkpoint) })
+      assert.ok(result.outcome === 'restored' && result.commonSize === 20)
+    }
+    const other = new Log(FIRST, [...old.leaves.slice(0, 20), ...makeLeaves(5, 'other')])
+    await refuse(check(old.sign(25), restored, { checkpoint: other.sign(25) }), /it was rewritten/)
     await refuse(check(old.sign(30), restored, { checkpoint: old.sign(25) }), /it was rewritten/)
     await refuse(check(old.sign(30), restored, { checkpoint: new Log(FIRST, makeLeaves(9, 'x')).sign() }), /rewritten/)
   })

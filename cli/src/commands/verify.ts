@@ -122,8 +122,7 @@ const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: des
 const formatLog = (log: SinceResult | null) => (log === null ? [] : ['', ...formatSince(log)])
 
 /**
- * Compares the kept checkpoint with the log of today, and with the checkpoint of the same log in the evidence. Null without
- * `--since`.
+ * Compares the kept checkpoint, and that of the same log in the evidence, with the log of today. Null without `--since`.
  */
 async function readSince(
   { since, logKey, logUrl }: VerifyOptions,
