@@ -76,7 +76,9 @@ export function placeSignatures(
   signatures: readonly VerifiedSignature[],
   leaves: readonly VerifiedLeaf[],
 ): readonly PlacedSignature[] {
-  const bySubject = new Map(leaves.filter((one) => isOf(one, 'signature')).map((one) => [one.leaf.subject, one]))
+  // Of two leaves with the same subject, the first counts, and `arrangeEvidence` refuses the other one.
+  const ofSignatures = leaves.filter((one) => isOf(one, 'signature')).toReversed()
+  const bySubject = new Map(ofSignatures.map((one) => [one.leaf.subject, one]))
   return signatures.map((signature) => {
     const { entry, subject, entryHash, part } = signature
     const found = bySubject.get(subject) ?? null
@@ -134,7 +136,7 @@ function roleOf({ leaf, texts }: VerifiedLeaf, decided: DecidedLeaf): Role | nul
     case 'purchase.answered':
       return leaf.subject === decided.subject && decided.kind === 'x402' ? 'answered' : null
     case 'audit': {
-      if (decided.grant === null) return null
+      if (decided.grant === null || decided.kind === 'withdrawal') return null
       if (leaf.action === 'agents.stopped') return concernsStop(texts['details'] ?? null, decided) ? 'suspended' : null
       return leaf.object === decided.grant ? (ROLES_OF_ACTIONS.get(leaf.action) ?? null) : null
     }
@@ -171,7 +173,7 @@ function arrangeSignatures(
       withdrawal: authorityKind === 'withdrawal' && entry.subject === subject,
       record: entry.subject.toLowerCase() === wallet,
       owners: entry.subject.toLowerCase() === wallet,
-      resume: authorityKind === 'grant',
+      resume: authorityKind === 'grant' && grant !== null,
       revocation: false,
     }
     if (!allowed[entry.kind]) throw wrong(part, 'it does not belong to the evidence of this payment')

@@ -7,6 +7,7 @@ import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
 import { settle } from './settle.ts'
 import { checkSentences, toInvalid } from './verify-evidence.ts'
+import { no } from './verdict.ts'
 import { checkPositions, verifyLeaf, type VerifiedLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
@@ -70,16 +71,19 @@ export async function* verifyEvidenceList(
     const logs = await verifyLogs(head.logs, { trusted: trust.logKeys, part: 'lines[0].logs' })
     checkSentences(head.does_not_prove, 'lines[0].does_not_prove')
     const authorities = new Map<string, Promise<Shared>>()
-    let payments = 0
+    const known = new Set<string>()
+    const transfers = new Set<string>()
     for (let first = 1; first < last; first += LINES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
       const results = await settle(
         numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
       )
-      for (const result of results) {
+      for (const [index, result] of results.entries()) {
         if (result === null) continue
-        payments += 1
-        yield result
+        const { id } = result.payment
+        if (known.has(id)) throw wrong(`lines[${first + index}].leaves`, 'a line before is about the same payment')
+        known.add(id)
+        yield judgeTransfer(result, transfers)
       }
     }
     const { left_out: leftOut, seal } = readLine(line(last), readEnd)
@@ -88,10 +92,20 @@ export async function* verifyEvidenceList(
     const part = `lines[${last}].seal`
     if (key === undefined) throw wrong(part, 'there is no log')
     await verifySeal(seal, { key, format: LIST_FORMAT, hash, part })
-    yield { kind: 'whole', payments, leftOut, logs: head.logs }
+    yield { kind: 'whole', payments: known.size, leftOut, logs: head.logs }
   } catch (error) {
     yield toInvalid(error)
   }
+}
+
+/** Answers whether a payment happened on the chain, if a payment before names the same transfer. */
+function judgeTransfer(result: ValidResult, known: Set<string>): ValidResult {
+  const { status, transaction, logIndex } = result.payment
+  if (status === 'failed' || transaction === null || logIndex === null) return result
+  const transfer = `${transaction} ${logIndex}`
+  if (known.has(transfer)) return { ...result, onChain: no('A payment before in this export names the same transfer.') }
+  known.add(transfer)
+  return result
 }
 
 /** Verifies a line. Returns the result of its payment, and null for a line that contains what payments have in common. */
@@ -148,10 +162,10 @@ async function verifyBody(
       return await verifyLeaf(leaf, { log: leaf.log, checkpoint, part: path })
     }),
   )
-  return {
-    leaves: verified,
-    signatures: await settle(signatures.map((one, index) => verifySignature(one, `${part}.signatures[${index}]`))),
-  }
+  const signed = await settle(signatures.map((one, index) => verifySignature(one, `${part}.signatures[${index}]`)))
+  // Payments place the signatures again, because their own lines may contain leaves of them.
+  placeSignatures(signed, verified)
+  return { leaves: verified, signatures: signed }
 }
 
 function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {

@@ -40,15 +40,15 @@ def skip_if(condition, reason):
         raise Answer(NOT_CHECKED, reason)
 
 
-def answer(payment, owner_keys, rpc):
-    """Returns the answers to the three questions, and a reason for each."""
+def answer(payment, owner_keys, rpc, transfers):
+    """Returns the answers to the three questions, and a reason for each. Adds to the transfers of payments before."""
     signed = read_authority(payment)
     needed = [payment.authority]
     is_strange = owner_keys and payment.authority is not None and not are_by_owner(needed, payment, owner_keys)
     answers = {
         "owner_signed": ask(did_owner_sign, payment, signed, owner_keys),
         "within_limits": ask(is_within_limits, payment, signed, is_strange),
-        "on_chain": ask(happened_on_chain, payment, signed, is_strange, rpc),
+        "on_chain": ask(happened_on_chain, payment, signed, is_strange, rpc, transfers),
     }
     reasons = {question: reason for question, (_, reason) in answers.items()}
     return {
@@ -265,8 +265,13 @@ def is_after(text, signed, is_end_allowed):
 # Did it happen on the chain?
 
 
-def happened_on_chain(payment, signed, is_strange, rpc):
+def happened_on_chain(payment, signed, is_strange, rpc, transfers):
     refuse_if(payment.ended.values["status"] == "failed", "the payment failed")
+    transfer = tuple(payment.ended.values[name] for name in ("tx_hash", "log_index"))
+    if None not in transfer:
+        transfer = (transfer[0].lower(), transfer[1])
+        refuse_if(transfer in transfers, "a payment before in this export names the same transfer")
+        transfers.add(transfer)
     skip_if(rpc is None, "no node was given")
     skip_if(payment.authority is None or signed is None, "nothing that was signed for this payment names the chain and the token")
     skip_if(is_strange, "the signature is not by an owner")
