@@ -220,6 +220,17 @@ export const SEEN: Readonly<Record<string, Case>> = {
     ],
     answers: ['no', 'not checked'],
   },
+  'an owner who had been removed, and a time before that': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
+      signOwners(owner, [keyOf(owner)]),
+      signRecord(second),
+      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
   'a change of owners that removes the passkey that signed it': {
     parts: [
       record,
@@ -410,6 +421,26 @@ export const RIGHT: Readonly<Record<string, Case>> = {
     ],
     answers: yes,
   },
+  'a grant by an owner who was added by a process with a faster clock': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T12:00:02.000Z' }),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
+  'an owner who was added before signatures had leaves': {
+    parts: [
+      record,
+      { ...signOwners(owner, [keyOf(owner), keyOf(second)]), leaf: null },
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
   'a grant for any recipient without an end': {
     parts: [
       ...allowing([rule([CONDITIONS.chain, CONDITIONS.token, CONDITIONS.native, CONDITIONS.amount])], {
@@ -460,17 +491,6 @@ export const UNSEEN: Readonly<Record<string, Case>> = {
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
-      ...[active, payment, end],
-    ],
-    answers: yes,
-  },
-  'the time of a signature, which a removed owner gave later': {
-    parts: [
-      record,
-      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
-      signOwners(owner, [keyOf(owner)]),
-      signRecord(second),
-      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
       ...[active, payment, end],
     ],
     answers: yes,

@@ -201,7 +201,8 @@ def are_by_owner(needed, payment, owner_keys):
     """Follows the changes of the owners, from the keys that the user gave."""
     wallet = payment.decided.values["wallet"].lower()
     keys = owner_keys
-    for signature in payment.signatures:
+    # Signatures without a leaf were kept before the log had signatures.
+    for signature in sorted(payment.signatures, key=lambda one: (-1, -1) if one.leaf is None else one.leaf.place):
         is_known = signature.public_key in keys
         if any(signature is one for one in needed) and not is_known:
             return False
