@@ -272,7 +272,7 @@ const LIMITS: Record<string, Case> = {
   'a recovered payment': [
     'transfer',
     'not checked',
-    /does not say what had been spent/,
+    /does not say under which limits/,
     setLeaf({
       ...{ recovered_at: '2026-11-22T13:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null },
     }),

@@ -100,6 +100,8 @@ def did_owner_sign(payment, signed, owner_keys):
     skip_if(not owner_keys, f"no key of an owner was given; the SHA-256 of the passkey's SPKI is {fingerprint}")
     needed = [authority] if payment.suspended is None else [authority, payment.resume]
     refuse_if(not are_by_owner(needed, payment, owner_keys), f"the passkey {fingerprint} is not of a given owner")
+    is_recovered = decided.values["recovered_at"] is not None
+    skip_if(is_recovered, "the log does not show whether the grant allowed a recovered payment when it was made")
     return f"by the passkey {fingerprint}"
 
 
@@ -125,16 +127,15 @@ def check_grant(payment, signed):
     skip_if(details is None, "the terms of the activated grant are not given")
     terms = canonical_json.parse(details.encode()).get("terms")
     refuse_if(not are_signed_terms(terms, signed), "the grant was activated with other terms")
-    is_revoked = revoked is not None and revoked.place < decided.place
     # The leaf of a payment that was found on the chain was made later than the payment.
-    is_recovered = decided.values["recovered_at"] is not None
-    skip_if(is_revoked and is_recovered, "the log does not show whether the grant was revoked before the payment")
+    if decided.values["recovered_at"] is not None:
+        return
+    is_revoked = revoked is not None and revoked.place < decided.place
     refuse_if(is_revoked, "the grant was revoked before the payment")
     if payment.suspended is None:
         return
     suspended, resumed = payment.suspended, payment.resume
     is_between = suspended.place < resumed.leaf.place < decided.place
-    skip_if(not is_between and is_recovered, "the log does not show whether the grant was suspended before the payment")
     refuse_if(not is_between, "the grant was not resumed between its suspension and the payment")
     refuse_if(not does_resume(payment, signed), "the signed statement does not resume the grant with its limits")
 
@@ -235,6 +236,7 @@ def is_within_limits(payment, signed, is_strange):
         transfer = (decided["wallet"].lower(), to, amount)
         refuse_if((signed["from"], signed["to"], signed["amount"]) != transfer, "another transfer was signed")
         return "the signed transfer"
+    skip_if(decided["recovered_at"] is not None, "the log does not say under which limits a recovered payment was made")
     is_recipient = signed["recipients"] is None or to in signed["recipients"]
     refuse_if(not is_recipient, "the recipient is none of the signed ones")
     refuse_if(amount > signed["maximum"], "the amount is above the signed maximum")
@@ -247,7 +249,6 @@ def is_within_limits(payment, signed, is_strange):
         refuse_if(is_late, "the authorization is valid after the signed end")
     if signed["cap"] is None:
         return "no 24-hour limit was signed"
-    skip_if(decided["recovered_at"] is not None, "the log does not say what had been spent before a recovered payment")
     refuse_if(decided["max_per_payment"] != str(signed["maximum"]), "the maximum of the payment is another one")
     refuse_if(decided["cap_24h"] != str(signed["cap"]), "the 24-hour limit of the payment is another one")
     spent = decided["spent_24h"]
