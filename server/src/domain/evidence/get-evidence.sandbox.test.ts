@@ -11,7 +11,7 @@ import {
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
-import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
+import { changeOwners, prepareChange, submit } from '../../../../test/support/context/owner-fixture.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { agent, RECIPIENT } from '../../../../test/support/context/seed.ts'
@@ -189,6 +189,59 @@ describe('evidence of a payment', () => {
       [workspaceId, mode, wallet.address],
       [file.signatures[1]?.['workspace'], 'test', file.signatures[1]?.subject],
     )
+  })
+
+  test('has no change of owners that the enclave refused', async () => {
+    const owned = await openRecorded()
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+    await signRecord({ ...owned, owner: second })
+    await enclave.moveClock(FENCE_MS)
+    const removed = changeOwners(ctx, owned, { kind: 'remove_owner', credentialId: second.credentialId })
+    await assert.rejects(removed, (error) => !(error instanceof assert.AssertionError))
+    await enclave.moveClock(0)
+    const grant = await openActive(ctx, { ...owned, owner: second })
+    const file = await read(owned, await pay(owned, grant))
+    assert.deepEqual(
+      file.signatures.map(({ kind, credential }) => [kind, credential]),
+      [
+        ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
+        ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
+      ],
+    )
+    const kept = await readRows(ctx.db, `select took_effect from owner_signatures where subject = $1 order by 1`, [
+      owned.wallet.address,
+    ])
+    assert.deepEqual(
+      kept.map(({ took_effect: tookEffect }) => tookEffect),
+      [false, true, null, null],
+    )
+  })
+
+  test('has a change of owners that was recorded with a later request for the same change', async () => {
+    const owned = await openRecorded()
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const addition = { kind: 'add_owner', credentialId: second.credentialId } as const
+    const first = await prepareChange(ctx, owned, addition)
+    const again = await prepareChange(later(ctx, SIGNING_REQUEST_MS - 60_000), owned, addition)
+    assert.notEqual(again.requestId, first.requestId)
+    const before = [{ public_key: owned.owner.publicKeySpki, display_name: null }]
+    const catchUp = enclave.proxy.rewrite(/^\/v1\/key_quorums\//, (answer) => ({
+      ...answer,
+      authorization_keys: before,
+    }))
+    const { requestId, payload } = first
+    const unread = submit(ctx, owned, { requestId, assertion: owned.owner.assert(payload) })
+    await assert.rejects(unread, { code: 'enclave_record_differs' })
+    catchUp()
+    const signed = { requestId: again.requestId, assertion: owned.owner.assert(again.payload) }
+    await submit(later(ctx, FENCE_MS), owned, signed)
+    await signRecord({ ...owned, owner: second })
+    const grant = await openActive(later(ctx, FENCE_MS), { ...owned, owner: second })
+    const payment = await pay(owned, grant)
+    await cleanUpOnce(later(ctx, 2 * FENCE_MS), 'ownerSignatures')
+    const file = await read(owned, payment)
+    assert.equal(file.signatures.filter(({ kind }) => kind === 'owners').length, 1)
   })
 
   test('of a withdrawal has the signature of the withdrawal, and no leaf of a grant', async () => {
