@@ -285,6 +285,23 @@ describe('evidence of a payment', () => {
     await getEvidence(ctx, { ...placeOf(owned), id: payment.id, boundAgentId: null })
   })
 
+  test('is not ready if its leaf is made while it is asked for', async () => {
+    const owned = await openRecorded()
+    const payment = await pay(owned, await openActive(ctx, owned))
+    const db = new Proxy(ctx.db, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (name === 'readSlow') await logAll()
+          return await (Reflect.apply(member, target, args) as Promise<unknown>)
+        }
+      },
+    })
+    const asked = getEvidence({ ...ctx, db }, { ...placeOf(owned), id: payment.id, boundAgentId: null })
+    await assert.rejects(asked, { code: 'evidence_not_ready', details: { reason: 'log_behind', retry_at: null } })
+  })
+
   test('is not available if the payment has no leaf and none will be made, or if its leaf says nothing', async () => {
     const owned = await openRecorded()
     const grant = await openActive(ctx, owned)
