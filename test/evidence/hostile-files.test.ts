@@ -111,6 +111,15 @@ const FILES: Readonly<Record<string, readonly [readonly Part[], string]>> = {
     [record, grant, audit('constructor'), payment, decided({ amount: '1' }), decided({ amount: '2' }), end],
     'logs[0].leaves[2]',
   ],
+  'a signature that was changed, and then a statement of another one': [
+    [
+      record,
+      { leaf: grant.leaf, entry: { ...grant.entry, user: 'usr_2' } },
+      { leaf: null, entry: { ...signResume(owner).entry, statement: 'AAAA' } },
+      ...[active, payment, end],
+    ],
+    'signatures[1]',
+  ],
   'three decisions': [
     [record, grant, active, payment, decided({ amount: '1' }), decided({ amount: '2' }), end],
     'logs[0].leaves[4]',

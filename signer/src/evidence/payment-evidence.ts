@@ -68,33 +68,36 @@ export function arrangeEvidence(
   }
 }
 
-/**
- * Finds the leaf of each signature, and checks that it says the same as the signature. Throws an `EvidenceError` that names
- * a signature whose leaf says something else.
- */
-export function placeSignatures(
-  signatures: readonly VerifiedSignature[],
-  leaves: readonly VerifiedLeaf[],
-): readonly PlacedSignature[] {
-  // Of two leaves with the same subject, the first counts, and `arrangeEvidence` refuses the other one.
+/** Finds the leaf of a signature, by its subject. */
+export type FindLeaf = (subject: string) => VerifiedLeaf<SignatureLeaf> | null
+
+/** Looks for the leaves of signatures in these leaves. Of two with the same subject, it finds the first. */
+export function openSignatureLeaves(leaves: readonly VerifiedLeaf[]): FindLeaf {
   const ofSignatures = leaves.filter((one) => isOf(one, 'signature')).toReversed()
   const bySubject = new Map(ofSignatures.map((one) => [one.leaf.subject, one]))
-  return signatures.map((signature) => {
-    const { entry, subject, entryHash, part } = signature
-    const found = bySubject.get(subject) ?? null
-    if (found === null) return { ...signature, leaf: null }
-    const { leaf } = found
-    const isSame =
-      toBase64Url(leaf.signature_sha256) === entryHash &&
-      leaf.kind === entry.kind &&
-      leaf.mode === entry.mode &&
-      leaf.workspace === entry.workspace &&
-      leaf.object === entry.subject &&
-      leaf.credential === entry.credential
-    if (!isSame)
-      throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
-    return { ...signature, leaf: found }
-  })
+  return (subject) => bySubject.get(subject) ?? null
+}
+
+/**
+ * Finds the leaf of a signature, and checks that it says the same as the signature. Throws an `EvidenceError` that names
+ * the signature if its leaf says something else.
+ */
+export function placeSignature(signature: VerifiedSignature, findLeaf: FindLeaf): PlacedSignature {
+  const { entry, subject, entryHash, part } = signature
+  const found = findLeaf(subject)
+  if (found === null) return { ...signature, leaf: null }
+  const { leaf } = found
+  const isSame =
+    toBase64Url(leaf.signature_sha256) === entryHash &&
+    leaf.kind === entry.kind &&
+    leaf.mode === entry.mode &&
+    leaf.workspace === entry.workspace &&
+    leaf.object === entry.subject &&
+    leaf.credential === entry.credential
+  if (!isSame) {
+    throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
+  }
+  return { ...signature, leaf: found }
 }
 
 function arrangeLeaves(

@@ -3,7 +3,7 @@ import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
 import { FILE_BYTES_MAX, listedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
-import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
+import { arrangeEvidence, openSignatureLeaves, placeSignature } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
 import { settle } from './settle.ts'
 import { checkSentences, toInvalid } from './verify-evidence.ts'
@@ -146,7 +146,8 @@ async function verifyLine(
   const shared = await given
   const leaves = [...shared.leaves, ...own].toSorted((a, b) => a.log - b.log || a.position - b.position)
   checkPositions(leaves, logs)
-  const signatures = placeSignatures(shared.signatures, leaves)
+  const findLeaf = openSignatureLeaves(leaves)
+  const signatures = shared.signatures.map((one) => placeSignature(one, findLeaf))
   return await judgePayment(arrangeEvidence({ leaves, signatures }, `${part}.leaves`), { trust, logs: entries })
 }
 
@@ -162,10 +163,14 @@ async function verifyBody(
       return await verifyLeaf(leaf, { log: leaf.log, checkpoint, part: path })
     }),
   )
-  const signed = await settle(signatures.map((one, index) => verifySignature(one, `${part}.signatures[${index}]`)))
   // Payments place the signatures again, because their own lines may contain leaves of them.
-  placeSignatures(signed, verified)
-  return { leaves: verified, signatures: signed }
+  const findLeaf = openSignatureLeaves(verified)
+  const placed = await settle(
+    signatures.map(async (one, index) =>
+      placeSignature(await verifySignature(one, `${part}.signatures[${index}]`), findLeaf),
+    ),
+  )
+  return { leaves: verified, signatures: placed }
 }
 
 function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {
