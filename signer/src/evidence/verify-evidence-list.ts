@@ -103,7 +103,10 @@ function judgeTransfer(result: ValidResult, known: Set<string>): ValidResult {
   const { status, transaction, logIndex } = result.payment
   if (status === 'failed' || transaction === null || logIndex === null) return result
   const transfer = `${transaction} ${logIndex}`
-  if (known.has(transfer)) return { ...result, onChain: no('A payment before in this export names the same transfer.') }
+  if (known.has(transfer)) {
+    const unknown = result.unknown.filter((sentence) => sentence !== result.onChain.reason)
+    return { ...result, onChain: no('A payment before in this export names the same transfer.'), unknown }
+  }
   known.add(transfer)
   return result
 }
