@@ -6,7 +6,6 @@ import type { Mode } from '../../values/mode.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { PasskeyRegistration } from '../passkeys/passkey.ts'
 import { queueText } from '../transparency-log/transparency-log-store.ts'
-import type { Wallet } from '../wallets/wallet.ts'
 import type { DescribedSignature } from './evidence-entry.ts'
 import type { OwnerSignature, SignaturePlace, SignaturePurpose } from './owner-signature.ts'
 
@@ -99,7 +98,7 @@ export function pageSealedSignatures(
  * Uses the index `owner_signatures_by_subject`.
  */
 export function markOwnersInEffect(
-  { workspaceId, mode, address }: Pick<Wallet, 'workspaceId' | 'mode' | 'address'>,
+  { workspaceId, mode, address }: { readonly workspaceId: string; readonly mode: Mode; readonly address: string },
   usableUntil: readonly Date[],
 ): Query<boolean> {
   return {
