@@ -144,6 +144,10 @@ describe('an export of the evidence of many payments', () => {
       'lines[1].leaves',
     ],
     'the same payment twice': [[head, grantLine, firstLine, firstLine], 'lines[3].leaves'],
+    'the same payment twice, and then a line that is wrong': [
+      [head, grantLine, firstLine, firstLine, { ...(firstLine as object), authority: 'x' }],
+      'lines[3].leaves',
+    ],
     'a line of another authority': [[head, grantLine, { ...(firstLine as object), authority: 'x' }], 'lines[2].leaves'],
   }
   for (const [name, [changed, part]] of Object.entries(wrong)) {

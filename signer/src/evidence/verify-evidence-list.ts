@@ -75,15 +75,17 @@ export async function* verifyEvidenceList(
     const transfers = new Set<string>()
     for (let first = 1; first < last; first += LINES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
-      const results = await settle(
+      const results = await Promise.allSettled(
         numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
       )
+      // The first line that is wrong counts, and whether it is may depend on the lines before.
       for (const [index, result] of results.entries()) {
-        if (result === null) continue
-        const { id } = result.payment
+        if (result.status === 'rejected') throw result.reason
+        if (result.value === null) continue
+        const { id } = result.value.payment
         if (known.has(id)) throw wrong(`lines[${first + index}].leaves`, 'a line before is about the same payment')
         known.add(id)
-        yield judgeTransfer(result, transfers)
+        yield judgeTransfer(result.value, transfers)
       }
     }
     const { left_out: leftOut, seal } = readLine(line(last), readEnd)
