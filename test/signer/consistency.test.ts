@@ -77,8 +77,12 @@ function restore(old: Log, common: number, { lost = old.sign(), size = common, s
 const check = (
   since: string,
   log: Log,
-  { checkpoint = null, logKey = LOG_KEY }: { checkpoint?: string | null; logKey?: string } = {},
-): Promise<SinceResult> => checkSince({ since, checkpoint, logKey, read: log.read })
+  {
+    checkpoint,
+    checkpoints = checkpoint === undefined ? [] : [checkpoint],
+    logKey = LOG_KEY,
+  }: { checkpoint?: string; checkpoints?: readonly string[]; logKey?: string } = {},
+): Promise<SinceResult> => checkSince({ since, checkpoints, logKey, read: log.read })
 
 async function refuse(checked: Promise<SinceResult>, reason: RegExp): Promise<void> {
   await assert.rejects(checked, (error: unknown) => {
@@ -127,6 +131,10 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
       const tooFew = new Log(FIRST, old.leaves.slice(0, 10))
       await refuse(check(old.sign(20), tooFew, { checkpoint: old.sign(size) }), /fewer than the 20/)
     }
+    // A file can name two logs of one key, of which one is the log that is compared.
+    const checkpoints = [new Log(SECOND, makeLeaves(5, 'hidden')).sign(), old.sign(30)]
+    await refuse(check(old.sign(20), old, { checkpoints }), /tree of the other checkpoint/)
+    await refuse(check(old.sign(20), old, { checkpoints: checkpoints.toReversed() }), /tree of the other checkpoint/)
     const changed = new Log(FIRST, old.leaves.with(25, 'other'))
     await refuse(check(old.sign(20), changed, { checkpoint: old.sign(30) }), /tree of the other checkpoint/)
   })

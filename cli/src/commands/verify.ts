@@ -20,7 +20,9 @@ import {
 } from '../../../signer/src/evidence/format-result.ts'
 import { originOf } from '../../../signer/src/evidence/signed-note.ts'
 import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
+import type { LogEntry } from '../../../signer/src/evidence/file.ts'
 import type { InvalidResult, Trust, ValidResult } from '../../../signer/src/evidence/judge-payment.ts'
+import { publicKeyOf } from '../../../signer/src/evidence/verify-log.ts'
 import { verifyEvidence } from '../../../signer/src/evidence/verify-evidence.ts'
 import {
   isEvidenceList,
@@ -95,7 +97,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
   let log: SinceResult | null
   if (isEvidenceList(content)) {
     const whole = await collectResults(content, { trust, results })
-    log = await readSince(options, checkpointsOf(whole))
+    log = await readSince(options, whole.logs)
     cli.output.answer({
       body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
       next: null,
@@ -105,7 +107,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
     const result = await verifyEvidence(content, trust)
     if (result.kind === 'invalid') throw notValid(result)
     results.push(result)
-    log = await readSince(options, checkpointsOf(result))
+    log = await readSince(options, result.logs)
     cli.output.answer({
       body: { valid: true, ...describeResult(result), ...describeLog(log) },
       next: null,
@@ -122,11 +124,11 @@ const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: des
 const formatLog = (log: SinceResult | null) => (log === null ? [] : ['', ...formatSince(log)])
 
 /**
- * Compares the kept checkpoint, and that of the same log in the evidence, with the log of today. Null without `--since`.
+ * Compares the kept checkpoint, and those of the same key in the evidence, with the log of today. Null without `--since`.
  */
 async function readSince(
   { since, logKey, logUrl }: VerifyOptions,
-  checkpoints: readonly string[],
+  logs: readonly LogEntry[],
 ): Promise<SinceResult | null> {
   if (since === undefined) return null
   try {
@@ -137,8 +139,11 @@ async function readSince(
     // A log that was restored has another origin, but the same key.
     const key = ofOrigin ?? (keys.length === 1 ? keys[0] : undefined)
     if (key === undefined) throw new ArgumentError(`--since needs --log-key with the key of ${origin}.`)
-    const checkpoint = checkpoints.find((one) => originOf(one) === origin) ?? checkpoints.at(-1) ?? null
-    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoint })
+    // All of them: beside the log that is compared, a file can name another one, with another origin.
+    const own = logs.filter((log) => publicKeyOf(log.key) === publicKeyOf(key))
+    if (logs.length > 0 && own.length === 0) throw new EvidenceError('logs', 'none is of the key of the old checkpoint')
+    const checkpoints = own.map(({ checkpoint }) => checkpoint)
+    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoints })
   } catch (error) {
     if (error instanceof ArgumentError) throw usageError(error.message)
     if (error instanceof EvidenceError) throw notContained(error)
@@ -167,8 +172,6 @@ async function readInput(
     throw error instanceof ArgumentError ? usageError(error.message) : error
   }
 }
-
-const checkpointsOf = ({ logs }: Pick<WholeList, 'logs'>) => logs.map(({ checkpoint }) => checkpoint)
 
 /** Collects the results of an export, which count only if all of it is whole. */
 async function collectResults(

@@ -25,8 +25,8 @@ export type ReadFile = (path: string, bytesMax: number) => Promise<Bytes>
 export interface SinceOptions {
   /** The old checkpoint, which somebody has kept. */
   readonly since: string
-  /** Another checkpoint that the log must contain, such as that of an evidence file. Null if there is none. */
-  readonly checkpoint: string | null
+  /** Other checkpoints that the log must contain too: those of an evidence file. */
+  readonly checkpoints: readonly string[]
   /** The verifier key of the log, from a source that is trusted. The log may have another name since a restore. */
   readonly logKey: string
   readonly read: ReadFile
@@ -35,7 +35,7 @@ export interface SinceOptions {
 /**
  * What became of the tree of the old checkpoint:
  *
- * - `consistent`: the newest tree begins with the tree of the old checkpoint, and with that of the other one. So nothing
+ * - `consistent`: the newest tree begins with the tree of the old checkpoint, and with those of the other ones. So nothing
  *   was changed or removed.
  * - `restored`: the log of one of them ended, and the newest tree contains a leaf that says so. Leaves of its tree may be
  *   lost, but none of the first `commonSize`, according to this leaf.
@@ -57,26 +57,28 @@ export type SinceResult =
  * Verifies that a log still contains what an old checkpoint covers. Throws an `EvidenceError` if it does not, or if this
  * cannot be verified. Of what is read, only what the key has signed counts, and what leads to a signed root.
  */
-export async function checkSince({ since, checkpoint, logKey, read }: SinceOptions): Promise<SinceResult> {
+export async function checkSince({ since, checkpoints, logKey, read }: SinceOptions): Promise<SinceResult> {
   const { publicKey } = await readVerifierKey(logKey)
   const readSigned = async (note: string) => await readCheckpoint(note, await nameKey(publicKey, originOf(note)))
   const old = await readSigned(since)
   const document = parseDocument(await readText(read, METADATA_PATH, METADATA_BYTES_MAX))
   const newest = await readSigned(await readText(read, document.checkpointPath, CHECKPOINT_BYTES_MAX))
-  const other = checkpoint === null ? newest : await readSigned(checkpoint)
+  const others: Checkpoint[] = []
+  for (const note of checkpoints) others.push(await readSigned(note))
+  const other = others.at(-1) ?? newest
   const readTile = openTiles(read, document.tilesPath)
   const isKept = async (one: Checkpoint) => one.size <= newest.size && (await isBeginning(one, newest, readTile))
 
   if (newest.origin === old.origin && newest.size < old.size) {
     throw new EvidenceError(LOG, `it has ${newest.size} leaves, fewer than the ${old.size} of the old checkpoint`)
   }
-  // Two checkpoints of one tree say nothing about the log of today, so both are compared with it.
+  // Two checkpoints of one tree say nothing about the log of today, so all are compared with it.
   const lost: Checkpoint[] = []
-  for (const one of checkpoint === null ? [old] : [old, other]) if (!(await isKept(one))) lost.push(one)
-  const [first, second] = lost
+  for (const one of [old, ...others]) if (!(await isKept(one))) lost.push(one)
+  const [first, ...further] = lost
   if (first === undefined) return { outcome: 'consistent', old, other }
   // Of two trees that the log does not contain, nothing can be proved but that they are the same.
-  if (second === undefined || (second.size === first.size && equalHashes(second.root, first.root))) {
+  if (further.every(({ size, root }) => size === first.size && equalHashes(root, first.root))) {
     const end = await findEnd(first, { document, newest, readTile, readSigned })
     if (end !== null) return { outcome: 'restored', old, other, ...end }
   }
