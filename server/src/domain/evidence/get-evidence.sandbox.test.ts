@@ -363,6 +363,19 @@ describe('evidence of a payment', () => {
     const later = await pay(owned, grant)
     await openSignatures()
     await getEvidence(ctx, { ...placeOf(owned), id: later.id, boundAgentId: owned.agentId })
+    // A stop says how many grants it suspended.
+    await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    await resume(owned, { grantId: grant.id })
+    const alone = await pay(owned, grant)
+    await openSignatures()
+    const readStop = async (boundAgentId: string | null) => {
+      const text = await getEvidence(ctx, { ...placeOf(owned), id: alone.id, boundAgentId })
+      const file = JSON.parse(text) as EvidenceFile
+      const leaves = file.logs.flatMap((log) => log.leaves)
+      return leaves.find(({ content }) => content.includes('agents.stopped'))?.texts['details']
+    }
+    assert.equal(await readStop(owned.agentId), null)
+    assert.match((await readStop(null)) ?? '', /"grants":2/)
   })
 
   test('waits for the leaf of what ended its grant, if the log is behind', async () => {
