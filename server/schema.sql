@@ -655,6 +655,7 @@ create table owner_signatures (
   assertion_sealed bytea,
   assertion jsonb,
   entry_sha256 bytea,
+  took_effect boolean,
   constraint owner_signatures_pkey PRIMARY KEY (workspace_id, credential_id, challenge_sha256),
   constraint owner_signatures_challenge_sha256_check CHECK ((octet_length(challenge_sha256) = 32)),
   constraint owner_signatures_check CHECK ((num_nonnulls(assertion_sealed, assertion) = 1)),

@@ -5,8 +5,7 @@ import { ArgumentError } from './read-arguments.ts'
 const TIMEOUT_MS = 10_000
 
 /**
- * Compares a checkpoint that somebody has kept with the log of today, and with another checkpoint if there is one. Reads
- * the log at this address, or at the host that the kept checkpoint names. Throws an `EvidenceError` if the log does not
+ * Compares a checkpoint that somebody has kept, and those of evidence, with the log of today. Reads the log at this address, or at the host that the kept checkpoint names. Throws an `EvidenceError` if the log does not
  * contain what the checkpoint covers, and an `ArgumentError` if the address is not valid.
  */
 export async function checkLog({
@@ -14,7 +13,7 @@ export async function checkLog({
   ...checked
 }: {
   readonly since: string
-  readonly checkpoint: string | null
+  readonly checkpoints: readonly string[]
   readonly logKey: string
   readonly logUrl: string | null
 }): Promise<SinceResult> {

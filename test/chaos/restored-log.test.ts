@@ -170,7 +170,7 @@ describe('the transparency log of a service, as somebody sees it who has kept ch
   }
 
   function check(since: string, baseUrl = fixture.baseUrl): Promise<SinceResult> {
-    return checkSince({ since, checkpoint: null, logKey, read: openLogReader(baseUrl) })
+    return checkSince({ since, checkpoints: [], logKey, read: openLogReader(baseUrl) })
   }
 
   /** Runs the command line, as somebody does who has kept a checkpoint in a file. */

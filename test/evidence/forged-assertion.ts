@@ -15,10 +15,18 @@ export function signWithFlags(owner: SoftwarePasskey, { entry }: SignedPart, fla
 }
 
 /** Signs again with other members of the client data. The signature is genuine. */
-export function signWithClientData(owner: SoftwarePasskey, { entry }: SignedPart, change: Members): Part {
+export function signWithClientData(owner: SoftwarePasskey, part: SignedPart, change: Members): Part {
+  return signWithClientText(owner, part, (text) => JSON.stringify({ ...(JSON.parse(text) as Members), ...change }))
+}
+
+/** Signs again with another text of the client data. The signature is genuine. */
+export function signWithClientText(
+  owner: SoftwarePasskey,
+  { entry }: SignedPart,
+  edit: (text: string) => string,
+): Part {
   const { authenticatorData, clientData } = readAssertion(entry)
-  const changed = Buffer.from(JSON.stringify({ ...(JSON.parse(clientData.toString()) as Members), ...change }))
-  return signAgain(owner, entry, { authenticatorData, clientData: changed })
+  return signAgain(owner, entry, { authenticatorData, clientData: Buffer.from(edit(clientData.toString())) })
 }
 
 /** Signs the hash of what was signed. The signature is genuine. */

@@ -52,6 +52,14 @@ const suspended = audit('grant.suspended')
 const stopped = audit('agents.stopped', { agent_id: 'buyer' }, { object: 'stp_1' })
 const later = { ...rule(), name: `${OTHER_GRANT} 50.5` }
 
+/** A payment that was found on the chain after a restore. */
+const RECOVERED = {
+  recovered_at: '2026-11-23T12:00:00.000Z',
+  max_per_payment: null,
+  cap_24h: null,
+  spent_24h: null,
+}
+
 interface Case {
   readonly parts: readonly Part[]
   /** Whether the owner signed, and whether the payment is within the limits. */
@@ -154,6 +162,14 @@ export const SEEN: Readonly<Record<string, Case>> = {
   },
 
   // Owners.
+  'a payment that was found on the chain, under the grant of a stranger': {
+    parts: [signRecord(stranger), signGrant(stranger), active, audit('grant.revoked'), decided(RECOVERED), end],
+    answers: ['no', 'not checked'],
+  },
+  'a payment that was made without a grant, and is shown as found on the chain': {
+    parts: [record, grant, active, decided({ ...RECOVERED, amount: '10000001' }), end],
+    answers: ['not checked', 'not checked'],
+  },
   'a grant that a stranger signed': {
     parts: [signRecord(stranger), signGrant(stranger), active, payment, end],
     answers: ['no', 'not checked'],
@@ -216,6 +232,17 @@ export const SEEN: Readonly<Record<string, Case>> = {
       signOwners(owner, [keyOf(owner)]),
       signRecord(second),
       signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: ['no', 'not checked'],
+  },
+  'an owner who had been removed, and a time before that': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
+      signOwners(owner, [keyOf(owner)]),
+      signRecord(second),
+      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
       ...[active, payment, end],
     ],
     answers: ['no', 'not checked'],
@@ -410,6 +437,26 @@ export const RIGHT: Readonly<Record<string, Case>> = {
     ],
     answers: yes,
   },
+  'a grant by an owner who was added by a process with a faster clock': {
+    parts: [
+      record,
+      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T12:00:02.000Z' }),
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
+  'an owner who was added before signatures had leaves': {
+    parts: [
+      record,
+      { ...signOwners(owner, [keyOf(owner), keyOf(second)]), leaf: null },
+      signRecord(second),
+      signGrant(second),
+      ...[active, payment, end],
+    ],
+    answers: yes,
+  },
   'a grant for any recipient without an end': {
     parts: [
       ...allowing([rule([CONDITIONS.chain, CONDITIONS.token, CONDITIONS.native, CONDITIONS.amount])], {
@@ -430,15 +477,16 @@ export const RIGHT: Readonly<Record<string, Case>> = {
     answers: yes,
   },
   'a payment that was found on the chain': {
-    parts: paid({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
-    answers: ['yes', 'not checked'],
+    parts: paid(RECOVERED),
+    answers: ['not checked', 'not checked'],
+  },
+  // The service records it under the grant of that time.
+  'a payment that was found on the chain, and that another grant had allowed': {
+    parts: paid({ ...RECOVERED, amount: '10000001', to: STRANGER_ADDRESS, at: '2027-02-01T08:00:00.000Z' }),
+    answers: ['not checked', 'not checked'],
   },
   'a payment that was found on the chain after its grant was revoked': {
-    parts: [
-      ...[record, grant, active, audit('grant.revoked')],
-      decided({ recovered_at: '2026-11-23T12:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null }),
-      end,
-    ],
+    parts: [...[record, grant, active, audit('grant.revoked')], decided(RECOVERED), end],
     answers: ['not checked', 'not checked'],
   },
   'a payment that just fits': { parts: paid({ spent_24h: '49250000' }), answers: yes },
@@ -460,17 +508,6 @@ export const UNSEEN: Readonly<Record<string, Case>> = {
       signOwners(owner, [keyOf(owner), keyOf(second)]),
       signRecord(second),
       signGrant(second),
-      ...[active, payment, end],
-    ],
-    answers: yes,
-  },
-  'the time of a signature, which a removed owner gave later': {
-    parts: [
-      record,
-      signOwners(owner, [keyOf(owner), keyOf(second)], undefined, { received_at: '2026-11-22T11:58:00.000Z' }),
-      signOwners(owner, [keyOf(owner)]),
-      signRecord(second),
-      signGrant(second, undefined, { received_at: '2026-11-22T11:59:00.000Z' }),
       ...[active, payment, end],
     ],
     answers: yes,

@@ -36,14 +36,18 @@ describe('an export of the evidence of many payments', () => {
   const owner = createOwner()
   const given = { ownerKeys: [owner.publicKeySpki] }
   const log = new ForgedLog()
-  const granted = [signRecord(owner), signGrant(owner), activated()]
-  const about = (subject: string, change: Parameters<typeof decided>[0] = {}): readonly [Part, Part] => [
+  const granted = [signRecord(owner), signGrant(owner), activated()] as const
+  const about = (
+    subject: string,
+    { again, ...change }: Parameters<typeof decided>[0] & { readonly again?: string } = {},
+  ): readonly [Part, Part] => [
     decided({ subject, ...change }),
-    ended({ subject }),
+    // The position of the transfer is the number of the payment, so `again` names the transfer of another one.
+    ended({ subject, log_index: again ?? subject.slice(-1) }),
   ]
-  const [first, second, above] = [about('pay_1'), about('pay_2'), about('pay_3', { amount: '10000001' })]
+  const [first, second, above] = [about('pay_5'), about('pay_2'), about('pay_3', { amount: '10000001' })]
   const suspended = [audit('grant.suspended'), signResume(owner)]
-  const resumed = about('pay_4')
+  const resumed = about('pay_4', { again: '2' })
   const withdrawal = [signRecord(owner), signWithdrawal(owner, {}, { reference_id: 'pay_1' })]
   const withdrawn = about('pay_1', WITHDRAWN)
   const all: readonly Authority[] = [
@@ -66,13 +70,14 @@ describe('an export of the evidence of many payments', () => {
     assert.ok(verdict.valid && 'payments' in verdict)
     assert.equal(verdict.left_out, 2)
     assert.deepEqual(
-      verdict.payments.map(({ payment, owner_signed: signed, within_limits: within }) => [payment, signed, within]),
+      verdict.payments.map((one) => [one.payment, one.owner_signed, one.within_limits, one.on_chain]),
       [
-        ['pay_1', 'yes', 'yes'],
-        ['pay_2', 'yes', 'yes'],
-        ['pay_3', 'yes', 'no'],
-        ['pay_4', 'yes', 'yes'],
-        ['pay_1', 'yes', 'yes'],
+        ['pay_5', 'yes', 'yes', 'not checked'],
+        ['pay_2', 'yes', 'yes', 'not checked'],
+        ['pay_3', 'yes', 'no', 'not checked'],
+        // It names the transfer of `pay_2`.
+        ['pay_4', 'yes', 'yes', 'no'],
+        ['pay_1', 'yes', 'yes', 'not checked'],
       ],
     )
   })
@@ -99,6 +104,37 @@ describe('an export of the evidence of many payments', () => {
     }
   })
 
+  test('may have the leaf of a signature in the line of the payment', async () => {
+    const [record, grant, active] = granted
+    const shared = [record, { entry: grant.entry, leaf: null }, active]
+    const apart = toLines([{ shared, payments: [[{ leaf: grant.leaf }, ...first]] }], log)
+    const verdict = await verifiers.verify(sealLines(apart, log), given)
+    assert.ok(verdict.valid && 'payments' in verdict)
+    assert.equal(verdict.payments[0]?.owner_signed, 'yes')
+    const changed = [record, { entry: { ...grant.entry, user: 'usr_2' }, leaf: null }, active]
+    const wrong = toLines([{ shared: changed, payments: [[{ leaf: grant.leaf }, ...first]] }], log)
+    assert.equal(await refuse(sealLines(wrong, log), 'changed'), 'lines[1].signatures[1]')
+  })
+
+  test('is invalid if a signature was changed that no payment needs', async () => {
+    const [record, grant, active] = granted
+    const changed = [record, { ...grant, entry: { ...grant.entry, user: 'usr_2' } }, active]
+    const unused = toLines([{ shared: changed, payments: [] }], log)
+    assert.equal(await refuse(sealLines(unused, log), 'unused'), 'lines[1].signatures[1]')
+  })
+
+  for (const [count, expected] of [
+    [100, true],
+    [101, 'lines[0].logs'],
+  ] as const) {
+    test(`of ${count} logs is ${expected === true ? 'valid' : 'not valid'}`, async () => {
+      const [started, ...others] = lines as readonly { readonly logs: readonly JsonValue[] }[]
+      const logs = Array.from({ length: count }, () => started?.logs[0] ?? null)
+      const verdict = await verifiers.verify(sealLines([{ ...started, logs }, ...(others as never)], log), given)
+      assert.equal(verdict.valid || verdict.part, expected)
+    })
+  }
+
   const [head = null, grantLine = null, firstLine = null] = lines
   const wrong: Readonly<Record<string, readonly [readonly JsonValue[], string]>> = {
     'a payment before what it shares': [[head, firstLine, grantLine], 'lines[1].leaves'],
@@ -106,6 +142,11 @@ describe('an export of the evidence of many payments', () => {
     'the same payment in both lines': [
       [head, { ...(grantLine as object), ...pick(firstLine, 'leaves') }],
       'lines[1].leaves',
+    ],
+    'the same payment twice': [[head, grantLine, firstLine, firstLine], 'lines[3].leaves'],
+    'the same payment twice, and then a line that is wrong': [
+      [head, grantLine, firstLine, firstLine, { ...(firstLine as object), authority: 'x' }],
+      'lines[3].leaves',
     ],
     'a line of another authority': [[head, grantLine, { ...(firstLine as object), authority: 'x' }], 'lines[2].leaves'],
   }

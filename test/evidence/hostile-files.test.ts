@@ -14,9 +14,13 @@ import {
   signGrant,
   signRecord,
   signResume,
+  signWithdrawal,
   TERMS,
+  WITHDRAWN,
   type Part,
 } from './forged-file.ts'
+import { signWithClientText } from './forged-assertion.ts'
+import { ForgedLog, makeLeaf } from './forged-log.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
 
 const owner = createOwner()
@@ -89,10 +93,57 @@ const FILES: Readonly<Record<string, readonly [readonly Part[], string]>> = {
     resumed('2026-11-22T12:00:00.000Z', {}, { expires_at: '2026-11-22T24:00:00.000Z' }),
     'no, yes',
   ],
+  // What belongs to the payment.
+  'two leaves of one signature': [
+    [record, grant, { leaf: makeLeaf(withoutSalt(grant.leaf.content)) }, active, payment, end],
+    'logs[0].leaves[2]',
+  ],
+  'a withdrawal with a grant': [
+    [record, active, signWithdrawal(owner), decided({ ...WITHDRAWN, grant: GRANT_ID }), end],
+    'logs[0].leaves[1]',
+  ],
+  'a transfer without a grant that was resumed': [[signResume(owner), decided({ grant: null }), end], 'signatures[0]'],
+  'a grant that was suspended before it was activated, and no end': [
+    [record, grant, suspended, active, payment],
+    'logs[0].leaves[2]',
+  ],
+  'a leaf that does not belong there, and then three decisions': [
+    [record, grant, audit('constructor'), payment, decided({ amount: '1' }), decided({ amount: '2' }), end],
+    'logs[0].leaves[2]',
+  ],
+  'a signature that was changed, and then a statement of another one': [
+    [
+      record,
+      { leaf: grant.leaf, entry: { ...grant.entry, user: 'usr_2' } },
+      { leaf: null, entry: { ...signResume(owner).entry, statement: 'AAAA' } },
+      ...[active, payment, end],
+    ],
+    'signatures[1]',
+  ],
+  'three decisions': [
+    [record, grant, active, payment, decided({ amount: '1' }), decided({ amount: '2' }), end],
+    'logs[0].leaves[4]',
+  ],
+  'client data with a number of 5,000 digits': [
+    [
+      record,
+      signWithClientText(owner, grant, (text) => text.replace(/\}$/, `,"n":${'1'.repeat(5_000)}}`)),
+      active,
+      payment,
+      end,
+    ],
+    'not checked, yes',
+  ],
   'a statement about a stop, as that of a grant': [
     [record, grant, active, suspended, mislabel(signResume(owner, {}, { stop: 'stp_1' })), payment, end],
     'signatures[2]',
   ],
+}
+
+/** Returns the members of a leaf without its salt, so that it gets another one. */
+function withoutSalt(content: string): Parameters<typeof makeLeaf>[0] {
+  const { salt: _, ...members } = JSON.parse(content) as Parameters<typeof makeLeaf>[0]
+  return members
 }
 
 /** Changes what the signature is for, but not its leaf. */
@@ -112,6 +163,17 @@ describe('a hostile file', () => {
       const found = await verifiers.verify(sealFile(parts), { ownerKeys: [owner.publicKeySpki] })
       const answers = 'owner_signed' in found ? `${found.owner_signed}, ${found.within_limits}` : undefined
       assert.equal(found.valid ? answers : found.part, expected)
+    })
+  }
+
+  for (const [length, expected] of [
+    [512, true],
+    [513, 'logs[0].key'],
+  ] as const) {
+    test(`from a log with a name of ${length} characters is ${expected === true ? 'valid' : 'not valid'}`, async () => {
+      const log = new ForgedLog(`${'a'.repeat(length - 4)}/log`)
+      const found = await verifiers.verify(sealFile([record, grant, active, payment, end], log))
+      assert.equal(found.valid || found.part, expected)
     })
   }
 

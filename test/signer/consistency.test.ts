@@ -77,8 +77,12 @@ function restore(old: Log, common: number, { lost = old.sign(), size = common, s
 const check = (
   since: string,
   log: Log,
-  { checkpoint = null, logKey = LOG_KEY }: { checkpoint?: string | null; logKey?: string } = {},
-): Promise<SinceResult> => checkSince({ since, checkpoint, logKey, read: log.read })
+  {
+    checkpoint,
+    checkpoints = checkpoint === undefined ? [] : [checkpoint],
+    logKey = LOG_KEY,
+  }: { checkpoint?: string; checkpoints?: readonly string[]; logKey?: string } = {},
+): Promise<SinceResult> => checkSince({ since, checkpoints, logKey, read: log.read })
 
 async function refuse(checked: Promise<SinceResult>, reason: RegExp): Promise<void> {
   await assert.rejects(checked, (error: unknown) => {
@@ -117,6 +121,22 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
     for (const size of [10, 20, 30]) {
       await refuse(check(log.sign(20), log, { checkpoint: forged.sign(size) }), /it was rewritten/)
     }
+  })
+
+  test('is compared with the log of today, also if the checkpoint of an evidence file agrees with it', async () => {
+    const old = new Log(FIRST, makeLeaves(40))
+    const rewritten = new Log(FIRST, makeLeaves(60, 'other'))
+    for (const size of [20, 30]) {
+      await refuse(check(old.sign(20), rewritten, { checkpoint: old.sign(size) }), /it was rewritten/)
+      const tooFew = new Log(FIRST, old.leaves.slice(0, 10))
+      await refuse(check(old.sign(20), tooFew, { checkpoint: old.sign(size) }), /fewer than the 20/)
+    }
+    // A file can name two logs of one key, of which one is the log that is compared.
+    const checkpoints = [new Log(SECOND, makeLeaves(5, 'hidden')).sign(), old.sign(30)]
+    await refuse(check(old.sign(20), old, { checkpoints }), /tree of the other checkpoint/)
+    await refuse(check(old.sign(20), old, { checkpoints: checkpoints.toReversed() }), /tree of the other checkpoint/)
+    const changed = new Log(FIRST, old.leaves.with(25, 'other'))
+    await refuse(check(old.sign(20), changed, { checkpoint: old.sign(30) }), /tree of the other checkpoint/)
   })
 
   test('is not the beginning of a log in which a leaf was changed, removed, added or moved', async () => {
@@ -198,6 +218,16 @@ describe('a checkpoint that somebody has kept, compared with the log of today', 
     for (const checkpoint of [old.sign(15), restored.sign(25)]) {
       assert.equal((await check(old.sign(30), restored, { checkpoint })).outcome, 'restored')
     }
+    // What was lost is that of the evidence, or of both.
+    for (const [since, checkpoint] of [
+      [15, 25],
+      [25, 25],
+    ] as const) {
+      const result = await check(old.sign(since), restored, { checkpoint: old.sign(checkpoint) })
+      assert.ok(result.outcome === 'restored' && result.commonSize === 20)
+    }
+    const other = new Log(FIRST, [...old.leaves.slice(0, 20), ...makeLeaves(5, 'other')])
+    await refuse(check(old.sign(25), restored, { checkpoint: other.sign(25) }), /it was rewritten/)
     await refuse(check(old.sign(30), restored, { checkpoint: old.sign(25) }), /it was rewritten/)
     await refuse(check(old.sign(30), restored, { checkpoint: new Log(FIRST, makeLeaves(9, 'x')).sign() }), /rewritten/)
   })

@@ -258,8 +258,12 @@ export function createListLines(payments: number): ListSample {
     ...authorities.map(({ id, own }) => ({ id, ...describeEvents(own) })),
     { id: PAYMENT, ...describeEvents(withdrawal.events.filter((one) => 'leaf' in one)) },
     ...Array.from({ length: payments }, (_, index) => {
-      const own = [decided, ended].map((one) => ({ ...one, leaf: { ...one.leaf, subject: name(index) } }))
-      return { id: GRANT, ...describeEvents(own) }
+      const own = (one: LeafEvent, changes: Members = {}) => ({
+        ...one,
+        leaf: { ...one.leaf, subject: name(index), ...changes },
+      })
+      // Each has its own transfer.
+      return { id: GRANT, ...describeEvents([own(decided), own(ended, { log_index: String(100 + index) })]) }
     }),
   ]
   const entry = createLogEntry(

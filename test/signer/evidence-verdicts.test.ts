@@ -171,7 +171,9 @@ const OWNER: Record<string, Case> = {
     'no',
     /not among/,
     (plan) => {
-      findSignature(plan, 'owners').at = new Date(findSignature(plan, 'grant').at.getTime() + 1)
+      const change = findSignature(plan, 'owners')
+      plan.events = plan.events.filter((one) => one !== change)
+      plan.events.splice(plan.events.indexOf(findSignature(plan, 'grant')) + 1, 0, change)
     },
   ],
   'a grant after its passkey was removed': [
@@ -181,7 +183,7 @@ const OWNER: Record<string, Case> = {
     (plan) => {
       const change = findSignature(plan, 'owners')
       const removal = { ...change, name: 'removal', signed: ownersRequest([plan.owner]) }
-      plan.events.splice(1, 0, { ...removal, at: new Date(change.at.getTime() + 1) })
+      plan.events.splice(2, 0, { ...removal, at: new Date(change.at.getTime() + 1) })
     },
   ],
   'a passkey that was added to another wallet': [
@@ -270,7 +272,7 @@ const LIMITS: Record<string, Case> = {
   'a recovered payment': [
     'transfer',
     'not checked',
-    /does not say what had been spent/,
+    /does not say under which limits/,
     setLeaf({
       ...{ recovered_at: '2026-11-22T13:00:00.000Z', max_per_payment: null, cap_24h: null, spent_24h: null },
     }),

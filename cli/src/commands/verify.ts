@@ -6,8 +6,10 @@ import { EvidenceError } from '../../../signer/src/evidence/evidence-error.ts'
 import { describeResult, formatInvalid, formatResult, hasNo } from '../../../signer/src/evidence/format-result.ts'
 import { originOf } from '../../../signer/src/evidence/signed-note.ts'
 import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
+import type { LogEntry } from '../../../signer/src/evidence/file.ts'
 import type { InvalidResult, Trust } from '../../../signer/src/evidence/judge-payment.ts'
 import { verifyContent } from '../../../signer/src/evidence/verify-content.ts'
+import { publicKeyOf } from '../../../signer/src/evidence/verify-log.ts'
 import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'
@@ -74,10 +76,7 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
   const { trust, content } = await readInput(file, options)
   const result = await verifyContent(content, trust)
   if (result.kind === 'invalid') throw notValid(result)
-  const log = await readSince(
-    options,
-    result.logs.map(({ checkpoint }) => checkpoint),
-  )
+  const log = await readSince(options, result.logs)
   cli.output.answer({
     body: { valid: true, ...describeResult(result), ...describeLog(log) },
     next: null,
@@ -93,12 +92,11 @@ const describeLog = (log: SinceResult | null) => (log === null ? {} : { log: des
 const formatLog = (log: SinceResult | null) => (log === null ? [] : ['', ...formatSince(log)])
 
 /**
- * Compares the kept checkpoint with the log of today, and with the checkpoint of the same log in the evidence. Null without
- * `--since`.
+ * Compares the kept checkpoint, and those of the same key in the evidence, with the log of today. Null without `--since`.
  */
 async function readSince(
   { since, logKey, logUrl }: VerifyOptions,
-  checkpoints: readonly string[],
+  logs: readonly LogEntry[],
 ): Promise<SinceResult | null> {
   if (since === undefined) return null
   try {
@@ -109,8 +107,11 @@ async function readSince(
     // A log that was restored has another origin, but the same key.
     const key = ofOrigin ?? (keys.length === 1 ? keys[0] : undefined)
     if (key === undefined) throw new ArgumentError(`--since needs --log-key with the key of ${origin}.`)
-    const checkpoint = checkpoints.find((one) => originOf(one) === origin) ?? checkpoints.at(-1) ?? null
-    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoint })
+    // All of them: beside the log that is compared, a file can name another one, with another origin.
+    const own = logs.filter((log) => publicKeyOf(log.key) === publicKeyOf(key))
+    if (logs.length > 0 && own.length === 0) throw new EvidenceError('logs', 'none is of the key of the old checkpoint')
+    const checkpoints = own.map(({ checkpoint }) => checkpoint)
+    return await checkLog({ since: kept, logKey: key, logUrl: logUrl ?? null, checkpoints })
   } catch (error) {
     if (error instanceof ArgumentError) throw usageError(error.message)
     if (error instanceof EvidenceError) throw notContained(error)

@@ -393,6 +393,7 @@ export const tables = {
     assertion_sealed: nullable(column('owner_signatures.assertion_sealed', 'bytea')),
     assertion: nullable(column('owner_signatures.assertion', 'jsonb')),
     entry_sha256: nullable(column('owner_signatures.entry_sha256', 'bytea')),
+    took_effect: nullable(column('owner_signatures.took_effect', 'bool')),
   },
   passkeys: {
     user_id: column('passkeys.user_id', 'text'),

@@ -25,8 +25,8 @@ export type ReadFile = (path: string, bytesMax: number) => Promise<Bytes>
 export interface SinceOptions {
   /** The old checkpoint, which somebody has kept. */
   readonly since: string
-  /** Another checkpoint to compare with, such as that of an evidence file. Null for the newest one of the log. */
-  readonly checkpoint: string | null
+  /** Other checkpoints that the log must contain too: those of an evidence file. */
+  readonly checkpoints: readonly string[]
   /** The verifier key of the log, from a source that is trusted. The log may have another name since a restore. */
   readonly logKey: string
   readonly read: ReadFile
@@ -35,9 +35,10 @@ export interface SinceOptions {
 /**
  * What became of the tree of the old checkpoint:
  *
- * - `consistent`: of the two trees, the larger one begins with the smaller one. So nothing was changed or removed.
- * - `restored`: the log of the old checkpoint ended, and the newest tree contains a leaf that says so. Leaves of the old
- *   tree may be lost, but none of the first `commonSize`, according to this leaf.
+ * - `consistent`: the newest tree begins with the tree of the old checkpoint, and with those of the other ones. So nothing
+ *   was changed or removed.
+ * - `restored`: the log of one of them ended, and the newest tree contains a leaf that says so. Leaves of its tree may be
+ *   lost, but none of the first `commonSize`, according to this leaf.
  */
 export type SinceResult =
   | { readonly outcome: 'consistent'; readonly old: Checkpoint; readonly other: Checkpoint }
@@ -56,37 +57,62 @@ export type SinceResult =
  * Verifies that a log still contains what an old checkpoint covers. Throws an `EvidenceError` if it does not, or if this
  * cannot be verified. Of what is read, only what the key has signed counts, and what leads to a signed root.
  */
-export async function checkSince({ since, checkpoint, logKey, read }: SinceOptions): Promise<SinceResult> {
+export async function checkSince({ since, checkpoints, logKey, read }: SinceOptions): Promise<SinceResult> {
   const { publicKey } = await readVerifierKey(logKey)
   const readSigned = async (note: string) => await readCheckpoint(note, await nameKey(publicKey, originOf(note)))
   const old = await readSigned(since)
   const document = parseDocument(await readText(read, METADATA_PATH, METADATA_BYTES_MAX))
   const newest = await readSigned(await readText(read, document.checkpointPath, CHECKPOINT_BYTES_MAX))
-  const other = checkpoint === null ? newest : await readSigned(checkpoint)
+  const others: Checkpoint[] = []
+  for (const note of checkpoints) others.push(await readSigned(note))
+  const other = others.at(-1) ?? newest
   const readTile = openTiles(read, document.tilesPath)
-  const isSameTree = async (one: Checkpoint, two: Checkpoint) => {
-    const [small, large] = one.size <= two.size ? [one, two] : [two, one]
-    return large.size <= newest.size && (await isBeginning(small, large, readTile))
-  }
+  const isKept = async (one: Checkpoint) => one.size <= newest.size && (await isBeginning(one, newest, readTile))
 
-  if (checkpoint === null && newest.origin === old.origin && newest.size < old.size) {
+  if (newest.origin === old.origin && newest.size < old.size) {
     throw new EvidenceError(LOG, `it has ${newest.size} leaves, fewer than the ${old.size} of the old checkpoint`)
   }
-  if (await isSameTree(old, other)) return { outcome: 'consistent', old, other }
+  // Two checkpoints of one tree say nothing about the log of today, so all are compared with it.
+  const lost: Checkpoint[] = []
+  for (const one of [old, ...others]) if (!(await isKept(one))) lost.push(one)
+  const [first, ...further] = lost
+  if (first === undefined) return { outcome: 'consistent', old, other }
+  // Of two trees that the log does not contain, nothing can be proved but that they are the same.
+  if (further.every(({ size, root }) => size === first.size && equalHashes(root, first.root))) {
+    const end = await findEnd(first, { document, newest, readTile, readSigned })
+    if (end !== null) return { outcome: 'restored', old, other, ...end }
+  }
+  const which = first === old ? 'old' : 'other'
+  throw new EvidenceError(LOG, `it was rewritten: its tree does not begin with the tree of the ${which} checkpoint`)
+}
+
+/** Finds the leaf which says that the log of a checkpoint ended before all that it covers was in the newest tree. */
+async function findEnd(
+  { origin, size }: Checkpoint,
+  {
+    document,
+    newest,
+    readTile,
+    readSigned,
+  }: {
+    document: LogDocument
+    newest: Checkpoint
+    readTile: ReadTile
+    readSigned: (note: string) => Promise<Checkpoint>
+  },
+): Promise<{ at: string; lostSize: number; commonSize: number } | null> {
   for (const { position, leaf } of document.restored) {
     const restored = parseRestored(leaf)
-    if (restored?.origin !== old.origin) continue
+    if (restored?.origin !== origin) continue
     if (!(await isInTree(leaf, position, newest, readTile))) {
       throw new EvidenceError(LOG, `its tree does not contain leaf ${position}, which says that the log was restored`)
     }
     const lost = await readSigned(restored.lost)
-    // If the trees had all leaves of the old checkpoint in common, the newest tree would begin with them.
-    if (lost.origin !== old.origin || restored.size > position || restored.size >= old.size) break
-    if (checkpoint !== null && !(await isSameTree(other, newest))) break
-    const { at, size: commonSize } = restored
-    return { outcome: 'restored', old, other, at, lostSize: lost.size, commonSize }
+    // If the trees had all leaves of the checkpoint in common, the newest tree would begin with them.
+    if (lost.origin !== origin || restored.size > position || restored.size >= size) return null
+    return { at: restored.at, lostSize: lost.size, commonSize: restored.size }
   }
-  throw new EvidenceError(LOG, 'it was rewritten: its tree does not begin with the tree of the old checkpoint')
+  return null
 }
 
 async function isBeginning(small: Checkpoint, large: Checkpoint, readTile: ReadTile): Promise<boolean> {

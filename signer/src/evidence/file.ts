@@ -21,7 +21,8 @@ import {
 /** More than 200 signatures with the longest statements need. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024
 export const FILE_FORMAT = 'bursar-evidence/1'
-const LOGS_MAX = 8
+/** One more than a workspace was moved. */
+const LOGS_MAX = 100
 const LEAVES_MAX = 200
 const SIGNATURES_MAX = 200
 /** A tree with this height has more leaves than any log. */

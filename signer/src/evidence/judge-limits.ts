@@ -34,6 +34,12 @@ export function judgeLimits(evidence: PaymentEvidence, owned: ReadonlySet<Placed
   if (meaning.kind !== 'policy' || meaning.terms === null || meaning.terms.grantId !== leaf.grant) {
     return no('No limits of this grant were signed.')
   }
+  // The service records it under the grant of that time, which may be another one than when it was made.
+  if (leaf.recovered_at !== null) {
+    return notChecked(
+      'The payment was found on the chain after the database had been restored, so the log does not say under which limits it was made.',
+    )
+  }
   return judgeGrant(leaf, meaning.terms)
 }
 
@@ -60,11 +66,6 @@ function judgeGrant(leaf: DecidedLeaf, terms: RuleTerms): Verdict {
     }
   }
   if (dailyMax === null) return yes('The recipient, the amount and the time are as signed.')
-  if (leaf.recovered_at !== null) {
-    return notChecked(
-      'The payment was found on the chain after the database had been restored, so the log does not say what had been spent before.',
-    )
-  }
   if (max === null || cap === null || spent === null)
     return no('The log does not say which limits the service applied.')
   if (max !== amountMax) {

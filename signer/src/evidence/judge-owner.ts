@@ -58,6 +58,11 @@ export function judgeOwner(
       `The passkey that resumed the suspended grant is not among the owners' keys that you gave, and none of them added it.`,
     )
   }
+  if (decided.leaf.recovered_at !== null) {
+    return notChecked(
+      'The payment was found on the chain later. The log does not show whether the grant allowed payments when it was made.',
+    )
+  }
   return yes(`The owner's passkey signed the ${what}${formatPlace(authority)} before the payment was decided.`)
 }
 
@@ -106,23 +111,13 @@ function checkGrant(
   if (!hasTerms(parseDetails(details)?.['terms'] ?? null, terms)) {
     return no('The service activated the grant with other terms than those that the owner signed.')
   }
-  // The leaf of such a payment was made later than the payment.
-  const isRecovered = decided.leaf.recovered_at !== null
-  if (revoked !== null && isBefore(revoked, decided)) {
-    return isRecovered
-      ? notChecked(
-          'The payment was found on the chain later. The log does not show whether the grant was revoked before it.',
-        )
-      : no('The grant was revoked before the payment was decided.')
-  }
+  // The leaf of such a payment was made later than the payment, so what is before the leaf may be after the payment.
+  if (decided.leaf.recovered_at !== null) return null
+  if (revoked !== null && isBefore(revoked, decided)) return no('The grant was revoked before the payment was decided.')
   if (suspended === null) return null
   const leaf = resumption?.leaf ?? null
   if (resumption === null || leaf === null || !isBefore(suspended, leaf) || !isBefore(leaf, decided)) {
-    return isRecovered
-      ? notChecked(
-          'The payment was found on the chain later. The log does not show whether the grant was suspended before it.',
-        )
-      : no('The grant was suspended, and not resumed between then and the payment.')
+    return no('The grant was suspended, and not resumed between then and the payment.')
   }
   return checkResumption(resumption, { terms, suspendedAt: suspended.leaf.at, decided })
 }

@@ -33,6 +33,8 @@ export interface PaymentSummary {
   readonly decidedAt: Date
   readonly status: 'confirmed' | 'failed'
   readonly transaction: string | null
+  /** The position of the transfer in its block. */
+  readonly logIndex: bigint | null
 }
 
 /** The file is not whole, so it says nothing. */
@@ -118,5 +120,6 @@ function summarize({ decided: { leaf }, ended }: PaymentEvidence): PaymentSummar
     decidedAt: leaf.at,
     status: ended.leaf.status,
     transaction: ended.leaf.tx_hash,
+    logIndex: ended.leaf.log_index,
   }
 }

@@ -21,7 +21,8 @@ export function parseOwnerKey(text: string): string | null {
 
 /**
  * Returns the signatures whose passkey owned the wallet when the service received them. The user says who owned it first
- * (`ownerKeys`, in base64). After that, only an owner can change who owns it.
+ * (`ownerKeys`, in base64). After that, only an owner can change who owns it. The order is that of the leaves: the clocks
+ * of two processes differ, and a service can make up a time more easily than a position in its log.
  */
 export function findOwnersSignatures(
   { signatures, decided }: Pick<PaymentEvidence, 'signatures' | 'decided'>,
@@ -29,12 +30,18 @@ export function findOwnersSignatures(
 ): ReadonlySet<PlacedSignature> {
   let keys: ReadonlySet<string> = new Set(ownerKeys)
   const found = new Set<PlacedSignature>()
-  for (const signature of signatures) {
+  for (const signature of signatures.toSorted(compareLeaves)) {
     if (!keys.has(signature.publicKey)) continue
     found.add(signature)
     keys = readNewOwners(signature, { record: findRecord(signatures, signature), wallet: decided.leaf.wallet }) ?? keys
   }
   return found
+}
+
+/** Signatures without a leaf were kept before signatures had leaves, so they are earlier than all others. */
+function compareLeaves({ leaf: one }: PlacedSignature, { leaf: other }: PlacedSignature): number {
+  if (one === null || other === null) return Number(one !== null) - Number(other !== null)
+  return one.log - other.log || one.position - other.position
 }
 
 /**

@@ -68,31 +68,36 @@ export function arrangeEvidence(
   }
 }
 
+/** Finds the leaf of a signature, by its subject. */
+export type FindLeaf = (subject: string) => VerifiedLeaf<SignatureLeaf> | null
+
+/** Looks for the leaves of signatures in these leaves. Of two with the same subject, it finds the first. */
+export function openSignatureLeaves(leaves: readonly VerifiedLeaf[]): FindLeaf {
+  const ofSignatures = leaves.filter((one) => isOf(one, 'signature')).toReversed()
+  const bySubject = new Map(ofSignatures.map((one) => [one.leaf.subject, one]))
+  return (subject) => bySubject.get(subject) ?? null
+}
+
 /**
- * Finds the leaf of each signature, and checks that it says the same as the signature. Throws an `EvidenceError` that names
- * a signature whose leaf says something else.
+ * Finds the leaf of a signature, and checks that it says the same as the signature. Throws an `EvidenceError` that names
+ * the signature if its leaf says something else.
  */
-export function placeSignatures(
-  signatures: readonly VerifiedSignature[],
-  leaves: readonly VerifiedLeaf[],
-): readonly PlacedSignature[] {
-  const bySubject = new Map(leaves.filter((one) => isOf(one, 'signature')).map((one) => [one.leaf.subject, one]))
-  return signatures.map((signature) => {
-    const { entry, subject, entryHash, part } = signature
-    const found = bySubject.get(subject) ?? null
-    if (found === null) return { ...signature, leaf: null }
-    const { leaf } = found
-    const isSame =
-      toBase64Url(leaf.signature_sha256) === entryHash &&
-      leaf.kind === entry.kind &&
-      leaf.mode === entry.mode &&
-      leaf.workspace === entry.workspace &&
-      leaf.object === entry.subject &&
-      leaf.credential === entry.credential
-    if (!isSame)
-      throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
-    return { ...signature, leaf: found }
-  })
+export function placeSignature(signature: VerifiedSignature, findLeaf: FindLeaf): PlacedSignature {
+  const { entry, subject, entryHash, part } = signature
+  const found = findLeaf(subject)
+  if (found === null) return { ...signature, leaf: null }
+  const { leaf } = found
+  const isSame =
+    toBase64Url(leaf.signature_sha256) === entryHash &&
+    leaf.kind === entry.kind &&
+    leaf.mode === entry.mode &&
+    leaf.workspace === entry.workspace &&
+    leaf.object === entry.subject &&
+    leaf.credential === entry.credential
+  if (!isSame) {
+    throw wrong(part, 'its leaf in the log is of other content: the signature or what it is for was changed')
+  }
+  return { ...signature, leaf: found }
 }
 
 function arrangeLeaves(
@@ -134,7 +139,7 @@ function roleOf({ leaf, texts }: VerifiedLeaf, decided: DecidedLeaf): Role | nul
     case 'purchase.answered':
       return leaf.subject === decided.subject && decided.kind === 'x402' ? 'answered' : null
     case 'audit': {
-      if (decided.grant === null) return null
+      if (decided.grant === null || decided.kind === 'withdrawal') return null
       if (leaf.action === 'agents.stopped') return concernsStop(texts['details'] ?? null, decided) ? 'suspended' : null
       return leaf.object === decided.grant ? (ROLES_OF_ACTIONS.get(leaf.action) ?? null) : null
     }
@@ -171,7 +176,7 @@ function arrangeSignatures(
       withdrawal: authorityKind === 'withdrawal' && entry.subject === subject,
       record: entry.subject.toLowerCase() === wallet,
       owners: entry.subject.toLowerCase() === wallet,
-      resume: authorityKind === 'grant',
+      resume: authorityKind === 'grant' && grant !== null,
       revocation: false,
     }
     if (!allowed[entry.kind]) throw wrong(part, 'it does not belong to the evidence of this payment')

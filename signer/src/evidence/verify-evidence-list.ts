@@ -3,10 +3,11 @@ import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
 import { FILE_BYTES_MAX, listedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
-import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
+import { arrangeEvidence, openSignatureLeaves, placeSignature } from './payment-evidence.ts'
 import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
 import { settle } from './settle.ts'
 import { checkSentences, toInvalid } from './verify-evidence.ts'
+import { no } from './verdict.ts'
 import { checkPositions, verifyLeaf, type VerifiedLeaf } from './verify-leaf.ts'
 import { verifyLogs, verifySeal, type VerifiedLog } from './verify-log.ts'
 import { verifySignature, type VerifiedSignature } from './verify-signature.ts'
@@ -73,12 +74,22 @@ export async function verifyEvidenceList(
     checkSentences(head.does_not_prove, 'lines[0].does_not_prove')
     const authorities = new Map<string, Promise<Shared>>()
     const payments: ValidResult[] = []
+    const known = new Set<string>()
+    const transfers = new Set<string>()
     for (let first = 1; first < last; first += LINES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
-      const results = await settle(
+      const results = await Promise.allSettled(
         numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
       )
-      payments.push(...results.filter((result) => result !== null))
+      // The first line that is wrong counts, and whether it is may depend on the lines before.
+      for (const [index, result] of results.entries()) {
+        if (result.status === 'rejected') throw result.reason
+        if (result.value === null) continue
+        const { id } = result.value.payment
+        if (known.has(id)) throw wrong(`lines[${first + index}].leaves`, 'a line before is about the same payment')
+        known.add(id)
+        payments.push(judgeTransfer(result.value, transfers))
+      }
     }
     const { left_out: leftOut, seal } = readLine(line(last), readEnd)
     const hash = toBase64(await sha256(content.subarray(0, (ends[last - 1] ?? 0) + 1)))
@@ -91,6 +102,19 @@ export async function verifyEvidenceList(
   } catch (error) {
     return toInvalid(error)
   }
+}
+
+/** Answers whether a payment happened on the chain, if a payment before names the same transfer. */
+function judgeTransfer(result: ValidResult, known: Set<string>): ValidResult {
+  const { status, transaction, logIndex } = result.payment
+  if (status === 'failed' || transaction === null || logIndex === null) return result
+  const transfer = `${transaction} ${logIndex}`
+  if (known.has(transfer)) {
+    const unknown = result.unknown.filter((sentence) => sentence !== result.onChain.reason)
+    return { ...result, onChain: no('A payment before in this export names the same transfer.'), unknown }
+  }
+  known.add(transfer)
+  return result
 }
 
 /** Verifies a line. Returns the result of its payment, and null for a line that contains what payments have in common. */
@@ -131,7 +155,8 @@ async function verifyLine(
   const shared = await given
   const leaves = [...shared.leaves, ...own].toSorted((a, b) => a.log - b.log || a.position - b.position)
   checkPositions(leaves, logs)
-  const signatures = placeSignatures(shared.signatures, leaves)
+  const findLeaf = openSignatureLeaves(leaves)
+  const signatures = shared.signatures.map((one) => placeSignature(one, findLeaf))
   return await judgePayment(arrangeEvidence({ leaves, signatures }, `${part}.leaves`), { trust, logs: entries })
 }
 
@@ -147,10 +172,14 @@ async function verifyBody(
       return await verifyLeaf(leaf, { log: leaf.log, checkpoint, part: path })
     }),
   )
-  return {
-    leaves: verified,
-    signatures: await settle(signatures.map((one, index) => verifySignature(one, `${part}.signatures[${index}]`))),
-  }
+  // Payments place the signatures again, because their own lines may contain leaves of them.
+  const findLeaf = openSignatureLeaves(verified)
+  const placed = await settle(
+    signatures.map(async (one, index) =>
+      placeSignature(await verifySignature(one, `${part}.signatures[${index}]`), findLeaf),
+    ),
+  )
+  return { leaves: verified, signatures: placed }
 }
 
 function readLine<Value>({ number, content }: Line, read: (value: Json, part: string) => Value): Value {

@@ -5,7 +5,7 @@ import { DOES_NOT_PROVE } from './does-not-prove.ts'
 import { EvidenceError } from './evidence-error.ts'
 import { FILE_FORMAT, parseFile, type EvidenceFile } from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
-import { arrangeEvidence, placeSignatures } from './payment-evidence.ts'
+import { arrangeEvidence, openSignatureLeaves, placeSignature } from './payment-evidence.ts'
 import { wrong } from './read.ts'
 import { settle } from './settle.ts'
 import { checkPositions, verifyLeaf } from './verify-leaf.ts'
@@ -28,8 +28,12 @@ export async function verifyEvidence(content: Uint8Array, trust: Trust): Promise
       ),
     )
     checkPositions(leaves, logs)
-    const verified = await settle(file.signatures.map((one, index) => verifySignature(one, `signatures[${index}]`)))
-    const signatures = placeSignatures(verified, leaves)
+    const findLeaf = openSignatureLeaves(leaves)
+    const signatures = await settle(
+      file.signatures.map(async (one, index) =>
+        placeSignature(await verifySignature(one, `signatures[${index}]`), findLeaf),
+      ),
+    )
     const evidence = arrangeEvidence({ leaves, signatures }, 'logs')
     checkSentences(file.does_not_prove, 'does_not_prove')
     await checkSeal(file, { value, logs })

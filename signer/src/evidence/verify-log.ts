@@ -28,7 +28,7 @@ async function verifyLog(
 }
 
 /** Returns the last part of a verifier key: the public key. It may contain plus signs itself. */
-function publicKeyOf(verifierKey: string): string {
+export function publicKeyOf(verifierKey: string): string {
   return verifierKey.split('+').slice(2).join('+')
 }
 

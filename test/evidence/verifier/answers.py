@@ -40,15 +40,15 @@ def skip_if(condition, reason):
         raise Answer(NOT_CHECKED, reason)
 
 
-def answer(payment, owner_keys, rpc):
-    """Returns the answers to the three questions, and a reason for each."""
+def answer(payment, owner_keys, rpc, transfers):
+    """Returns the answers to the three questions, and a reason for each. Adds to the transfers of payments before."""
     signed = read_authority(payment)
     needed = [payment.authority]
     is_strange = owner_keys and payment.authority is not None and not are_by_owner(needed, payment, owner_keys)
     answers = {
         "owner_signed": ask(did_owner_sign, payment, signed, owner_keys),
         "within_limits": ask(is_within_limits, payment, signed, is_strange),
-        "on_chain": ask(happened_on_chain, payment, signed, is_strange, rpc),
+        "on_chain": ask(happened_on_chain, payment, signed, is_strange, rpc, transfers),
     }
     reasons = {question: reason for question, (_, reason) in answers.items()}
     return {
@@ -100,6 +100,8 @@ def did_owner_sign(payment, signed, owner_keys):
     skip_if(not owner_keys, f"no key of an owner was given; the SHA-256 of the passkey's SPKI is {fingerprint}")
     needed = [authority] if payment.suspended is None else [authority, payment.resume]
     refuse_if(not are_by_owner(needed, payment, owner_keys), f"the passkey {fingerprint} is not of a given owner")
+    is_recovered = decided.values["recovered_at"] is not None
+    skip_if(is_recovered, "the log does not show whether the grant allowed a recovered payment when it was made")
     return f"by the passkey {fingerprint}"
 
 
@@ -125,16 +127,15 @@ def check_grant(payment, signed):
     skip_if(details is None, "the terms of the activated grant are not given")
     terms = canonical_json.parse(details.encode()).get("terms")
     refuse_if(not are_signed_terms(terms, signed), "the grant was activated with other terms")
-    is_revoked = revoked is not None and revoked.place < decided.place
     # The leaf of a payment that was found on the chain was made later than the payment.
-    is_recovered = decided.values["recovered_at"] is not None
-    skip_if(is_revoked and is_recovered, "the log does not show whether the grant was revoked before the payment")
+    if decided.values["recovered_at"] is not None:
+        return
+    is_revoked = revoked is not None and revoked.place < decided.place
     refuse_if(is_revoked, "the grant was revoked before the payment")
     if payment.suspended is None:
         return
     suspended, resumed = payment.suspended, payment.resume
     is_between = suspended.place < resumed.leaf.place < decided.place
-    skip_if(not is_between and is_recovered, "the log does not show whether the grant was suspended before the payment")
     refuse_if(not is_between, "the grant was not resumed between its suspension and the payment")
     refuse_if(not does_resume(payment, signed), "the signed statement does not resume the grant with its limits")
 
@@ -201,7 +202,8 @@ def are_by_owner(needed, payment, owner_keys):
     """Follows the changes of the owners, from the keys that the user gave."""
     wallet = payment.decided.values["wallet"].lower()
     keys = owner_keys
-    for signature in payment.signatures:
+    # Signatures without a leaf were kept before the log had signatures.
+    for signature in sorted(payment.signatures, key=lambda one: (-1, -1) if one.leaf is None else one.leaf.place):
         is_known = signature.public_key in keys
         if any(signature is one for one in needed) and not is_known:
             return False
@@ -234,6 +236,7 @@ def is_within_limits(payment, signed, is_strange):
         transfer = (decided["wallet"].lower(), to, amount)
         refuse_if((signed["from"], signed["to"], signed["amount"]) != transfer, "another transfer was signed")
         return "the signed transfer"
+    skip_if(decided["recovered_at"] is not None, "the log does not say under which limits a recovered payment was made")
     is_recipient = signed["recipients"] is None or to in signed["recipients"]
     refuse_if(not is_recipient, "the recipient is none of the signed ones")
     refuse_if(amount > signed["maximum"], "the amount is above the signed maximum")
@@ -246,7 +249,6 @@ def is_within_limits(payment, signed, is_strange):
         refuse_if(is_late, "the authorization is valid after the signed end")
     if signed["cap"] is None:
         return "no 24-hour limit was signed"
-    skip_if(decided["recovered_at"] is not None, "the log does not say what had been spent before a recovered payment")
     refuse_if(decided["max_per_payment"] != str(signed["maximum"]), "the maximum of the payment is another one")
     refuse_if(decided["cap_24h"] != str(signed["cap"]), "the 24-hour limit of the payment is another one")
     spent = decided["spent_24h"]
@@ -265,8 +267,13 @@ def is_after(text, signed, is_end_allowed):
 # Did it happen on the chain?
 
 
-def happened_on_chain(payment, signed, is_strange, rpc):
+def happened_on_chain(payment, signed, is_strange, rpc, transfers):
     refuse_if(payment.ended.values["status"] == "failed", "the payment failed")
+    transfer = tuple(payment.ended.values[name] for name in ("tx_hash", "log_index"))
+    if None not in transfer:
+        transfer = (transfer[0].lower(), transfer[1])
+        refuse_if(transfer in transfers, "a payment before in this export names the same transfer")
+        transfers.add(transfer)
     skip_if(rpc is None, "no node was given")
     skip_if(payment.authority is None or signed is None, "nothing that was signed for this payment names the chain and the token")
     skip_if(is_strange, "the signature is not by an owner")

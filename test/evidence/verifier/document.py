@@ -1,7 +1,7 @@
 """Checks that a file is whole (docs/evidence.md, "Verifying a file", steps 1 to 6)."""
 
 import base64
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 import canonical_json
@@ -12,7 +12,7 @@ from notes import compute_root, read_checkpoint, read_key, read_note
 
 FILE_FORMAT = "bursar-evidence/1"
 LIST_FORMAT = "bursar-evidence-list/1"
-LOGS_MAX = 8
+LOGS_MAX = 100
 LEAVES_MAX = 200
 SIGNATURES_MAX = 200
 SENTENCES = [
@@ -150,7 +150,7 @@ def read_list(data, log_keys):
     keys, trees = check_logs(first["logs"], "lines[0].logs", log_keys)
     check(first["does_not_prove"] == SENTENCES, "lines[0].does_not_prove", "are other sentences")
 
-    shared, payments = {}, []
+    shared, payments = {}, {}
     for number, line in enumerate(lines[1:-1], 1):
         read_line(line, f"lines[{number}]", keys, trees, shared, payments)
     path = f"lines[{len(lines) - 1}]"
@@ -159,7 +159,7 @@ def read_list(data, log_keys):
     check(is_number(last["left_out"]), f"{path}.left_out", "is no number")
     check_text(last["seal"], f"{path}.seal")
     check_seal(last["seal"], f"{path}.seal", keys[-1], LIST_FORMAT, data[: -len(lines[-1]) - 1])
-    return payments, last["left_out"]
+    return list(payments.values()), last["left_out"]
 
 
 def read_line(line, path, keys, trees, shared, payments):
@@ -188,7 +188,12 @@ def read_line(line, path, keys, trees, shared, payments):
     all_leaves, signatures = shared[value["authority"]]
     all_leaves = sorted([*all_leaves, *leaves], key=lambda leaf: leaf.place)
     check_positions(all_leaves, keys)
-    payments.append(check_payment(all_leaves, signatures, f"{path}.leaves"))
+    # The line of a payment may contain the leaf of a signature that is in the first line.
+    signatures = place_signatures(signatures, all_leaves)
+    payment = check_payment(all_leaves, signatures, f"{path}.leaves")
+    subject = payment.decided.values["subject"]
+    check(subject not in payments, f"{path}.leaves", "is a payment of a line before")
+    payments[subject] = payment
 
 
 # Step 1: forms.
@@ -349,16 +354,22 @@ def check_leaf(leaf, path, log, tree):
 
 
 def check_signatures(entries, path, leaves):
-    by_subject = {leaf.values["subject"]: leaf for leaf in leaves if leaf.values["type"] == "signature"}
     signatures = []
     for index, entry in enumerate(entries):
         signature = Signature(f"{path}[{index}]", entry)
         check_assertion(signature)
-        signature.leaf = by_subject.get(subject_of(signature))
+        signatures += place_signatures([signature], leaves)
+    return signatures
+
+
+def place_signatures(signatures, leaves):
+    """Returns the signatures with their leaves. Of two leaves with the same subject, the first counts."""
+    by_subject = {leaf.values["subject"]: leaf for leaf in reversed(leaves) if leaf.values["type"] == "signature"}
+    placed = [replace(signature, leaf=by_subject.get(subject_of(signature))) for signature in signatures]
+    for signature in placed:
         if signature.leaf is not None:
             check_signature_leaf(signature)
-        signatures.append(signature)
-    return signatures
+    return placed
 
 
 def subject_of(signature):
@@ -413,15 +424,14 @@ def check_signature_leaf(signature):
 def check_payment(leaves, signatures, logs_path):
     decided = [leaf for leaf in leaves if leaf.values["type"] == "payment.decided"]
     check(decided != [], logs_path, "have no payment.decided")
-    check(len(decided) == 1, decided[-1].path, "is another payment.decided")
     payment = Payment(decided[0])
     subjects = [subject_of(signature) for signature in signatures]
     for leaf in leaves:
-        check(is_allowed_leaf(leaf, payment, subjects), leaf.path, "does not belong to the payment")
-    check(payment.ended is not None, logs_path, "have no payment.ended")
+        check(is_allowed_leaf(leaf, payment, signatures), leaf.path, "does not belong to the payment")
     is_ordered = payment.suspended is None or payment.activated is None
     is_ordered = is_ordered or payment.activated.place < payment.suspended.place
     check(is_ordered, "" if payment.suspended is None else payment.suspended.path, "is before grant.activated")
+    check(payment.ended is not None, logs_path, "have no payment.ended")
     for index, signature in enumerate(signatures):
         check(subjects[index] not in subjects[:index], signature.path, "occurs twice")
         check(is_allowed_signature(signature, payment), signature.path, "does not belong to the payment")
@@ -433,7 +443,7 @@ def check_payment(leaves, signatures, logs_path):
     return payment
 
 
-def is_allowed_leaf(leaf, payment, subjects):
+def is_allowed_leaf(leaf, payment, signatures):
     """Returns whether the payment may have this leaf, and keeps it."""
     values, decided = leaf.values, payment.decided.values
     kind = values["type"]
@@ -442,9 +452,9 @@ def is_allowed_leaf(leaf, payment, subjects):
     if values["mode"] != decided["mode"] and (kind != "audit" or values["mode"] is not None):
         return False
     if kind == "payment.decided":
-        return True
+        return leaf is payment.decided
     if kind == "signature":
-        return values["subject"] in subjects
+        return any(signature.leaf is leaf for signature in signatures)
     if kind == "audit":
         role = AUDITED.get(values["action"])
         return role is not None and is_of_grant(leaf, payment) and keep(payment, role, leaf)

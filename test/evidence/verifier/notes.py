@@ -7,7 +7,7 @@ import ed25519
 from canonical_json import NUMBER_MAX
 from forms import base64_decode
 
-KEY = re.compile(r"([!-*,-~]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})")
+KEY = re.compile(r"([!-*,-~]{1,512})\+([0-9a-f]{8})\+([A-Za-z0-9+/]{44})")
 SIGNATURE = re.compile(r"— ([!-*,-~]+) ([A-Za-z0-9+/=]+)\n")
 SIZE = re.compile(r"[1-9][0-9]{0,15}")
 ED25519 = b"\x01"

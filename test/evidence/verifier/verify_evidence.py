@@ -28,7 +28,8 @@ def verify(data, owner_keys, log_keys, rpc):
         payments, left_out = read_document(data, log_keys)
     except Invalid as error:
         return {"valid": False, "part": error.part, "reason": error.reason}
-    results = [answer(payment, owner_keys, rpc) for payment in payments]
+    transfers = set()
+    results = [answer(payment, owner_keys, rpc, transfers) for payment in payments]
     if left_out is None:
         return {"valid": True, **results[0]}
     return {"valid": True, "left_out": left_out, "payments": results}

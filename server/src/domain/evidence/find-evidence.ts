@@ -14,7 +14,6 @@ import { formatSignatureSubject } from '../transparency-log/leaf.ts'
 import type { LeafKey } from '../transparency-log/transparency-log-store.ts'
 import { LEAVES_MAX, SIGNATURES_MAX } from './evidence-format.ts'
 import {
-  findOldestQueued,
   listAnswered,
   listGrantEntries,
   listStopEntries,
@@ -105,11 +104,9 @@ export async function findEvidence(
 ): Promise<(Collected | NotReady | Unavailable)[]> {
   const place = { workspaceId, mode }
   const subjects = new Set(payments.flatMap(({ id, grantId, walletAddress }) => [grantId ?? id, walletAddress]))
-  // What waits for its leaf is read before the leaves, so that no leaf is made in between unseen.
   const purchases = payments.filter(({ kind }) => kind === 'x402').map(({ id }) => id)
-  const [oldestQueued, ofGrants, ofStops, signatures, answered] = await ctx.db.readSlow(
+  const [ofGrants, ofStops, signatures, answered] = await ctx.db.readSlow(
     [
-      findOldestQueued(),
       listGrantEntries(workspaceId, payments.flatMap(toEntryLookups), SUSPENSIONS_MAX),
       listStopEntries(place, payments.flatMap(toStopLookups), SUSPENSIONS_MAX),
       listSignaturesOf(place, [...subjects], SIGNATURES_OF_SUBJECT_MAX),
@@ -128,7 +125,15 @@ export async function findEvidence(
   })
   const resumptions = await findResumptions(ctx, logs, { ...place, payments, entries })
   const logged = [...signatures.map((signature) => toLogged(signature, found)), ...resumptions]
-  const given = { mode, openedAt: logs.openedAt, oldestQueued, entries, answered, found, signatures: logged }
+  const given = {
+    mode,
+    openedAt: logs.openedAt,
+    oldestQueued: logs.oldestQueued,
+    entries,
+    answered,
+    found,
+    signatures: logged,
+  }
   return payments.map((payment) => collectOf(payment, given))
 }
 

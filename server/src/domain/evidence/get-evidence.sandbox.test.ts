@@ -12,7 +12,14 @@ import {
 } from '../../../../test/support/context/grant-fixture.ts'
 import { logAll } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
-import { changeOwners, resume, signRecord, withdrawOne } from '../../../../test/support/context/owner-fixture.ts'
+import {
+  changeOwners,
+  prepareChange,
+  resume,
+  signRecord,
+  submit,
+  withdrawOne,
+} from '../../../../test/support/context/owner-fixture.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { agent } from '../../../../test/support/context/seed.ts'
@@ -183,6 +190,59 @@ describe('evidence of a payment', () => {
     )
   })
 
+  test('has no change of owners that the enclave refused', async () => {
+    const owned = await openRecorded()
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+    await signRecord(ctx, owned, second)
+    await enclave.moveClock(FENCE_MS)
+    const removed = changeOwners(ctx, owned, { kind: 'remove_owner', credentialId: second.credentialId })
+    await assert.rejects(removed, (error) => !(error instanceof assert.AssertionError))
+    await enclave.moveClock(0)
+    const grant = await openActive(ctx, { ...owned, owner: second })
+    const file = await read(owned, await pay(owned, grant))
+    assert.deepEqual(
+      file.signatures.map(({ kind, credential }) => [kind, credential]),
+      [
+        ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
+        ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
+      ],
+    )
+    const kept = await readRows(ctx.db, `select took_effect from owner_signatures where subject = $1 order by 1`, [
+      owned.wallet.address,
+    ])
+    assert.deepEqual(
+      kept.map(({ took_effect: tookEffect }) => tookEffect),
+      [false, true, null, null],
+    )
+  })
+
+  test('has a change of owners that was recorded with a later request for the same change', async () => {
+    const owned = await openRecorded()
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const addition = { kind: 'add_owner', credentialId: second.credentialId } as const
+    const first = await prepareChange(ctx, owned, addition)
+    const again = await prepareChange(later(ctx, SIGNING_REQUEST_MS - 60_000), owned, addition)
+    assert.notEqual(again.requestId, first.requestId)
+    const before = [{ public_key: owned.owner.publicKeySpki, display_name: null }]
+    const catchUp = enclave.proxy.rewrite(/^\/v1\/key_quorums\//, (answer) => ({
+      ...answer,
+      authorization_keys: before,
+    }))
+    const { requestId, payload } = first
+    const unread = submit(ctx, owned, { requestId, assertion: owned.owner.assert(payload) })
+    await assert.rejects(unread, { code: 'enclave_record_differs' })
+    catchUp()
+    const signed = { requestId: again.requestId, assertion: owned.owner.assert(again.payload) }
+    await submit(later(ctx, FENCE_MS), owned, signed)
+    await signRecord(ctx, owned, second)
+    const grant = await openActive(later(ctx, FENCE_MS), { ...owned, owner: second })
+    const payment = await pay(owned, grant)
+    await cleanUpOnce(later(ctx, 2 * FENCE_MS), 'ownerSignatures')
+    const file = await read(owned, payment)
+    assert.equal(file.signatures.filter(({ kind }) => kind === 'owners').length, 1)
+  })
+
   test('of a withdrawal has the signature of the withdrawal, and no leaf of a grant', async () => {
     const owned = await openRecorded()
     await openActive(ctx, owned)
@@ -217,6 +277,23 @@ describe('evidence of a payment', () => {
     assert.ok(seconds * 1_000 >= leftMs && seconds * 1_000 <= leftMs + 2_000)
     await openSignatures()
     await getEvidence(ctx, { ...placeOf(owned), id: payment.id, boundAgentId: null })
+  })
+
+  test('is not ready if its leaf is made while it is asked for', async () => {
+    const owned = await openRecorded()
+    const payment = await pay(owned, await openActive(ctx, owned))
+    const db = new Proxy(ctx.db, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (name === 'readSlow') await logAll(ctx)
+          return await (Reflect.apply(member, target, args) as Promise<unknown>)
+        }
+      },
+    })
+    const asked = getEvidence({ ...ctx, db }, { ...placeOf(owned), id: payment.id, boundAgentId: null })
+    await assert.rejects(asked, { code: 'evidence_not_ready', details: { reason: 'log_behind', retry_at: null } })
   })
 
   test('is not available if the payment has no leaf and none will be made, or if its leaf says nothing', async () => {
@@ -280,6 +357,19 @@ describe('evidence of a payment', () => {
     const later = await pay(owned, grant)
     await openSignatures()
     await getEvidence(ctx, { ...placeOf(owned), id: later.id, boundAgentId: owned.agentId })
+    // A stop says how many grants it suspended.
+    await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
+    await resume(ctx, owned, { grantId: grant.id })
+    const alone = await pay(owned, grant)
+    await openSignatures()
+    const readStop = async (boundAgentId: string | null) => {
+      const text = await getEvidence(ctx, { ...placeOf(owned), id: alone.id, boundAgentId })
+      const file = JSON.parse(text) as EvidenceFile
+      const leaves = file.logs.flatMap((log) => log.leaves)
+      return leaves.find(({ content }) => content.includes('agents.stopped'))?.texts['details']
+    }
+    assert.equal(await readStop(owned.agentId), null)
+    assert.match((await readStop(null)) ?? '', /"grants":2/)
   })
 
   test('waits for the leaf of what ended its grant, if the log is behind', async () => {

@@ -1,9 +1,17 @@
 import { canonicalJson } from '../../lib/canonical-json.ts'
+import { parseJson } from '../../lib/parse-json.ts'
 import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
-import { BEHIND, findEvidence, type Collected, type NotReady, type Unavailable } from './find-evidence.ts'
+import {
+  BEHIND,
+  findEvidence,
+  type Collected,
+  type LeafWithTexts,
+  type NotReady,
+  type Unavailable,
+} from './find-evidence.ts'
 import { DOES_NOT_PROVE, EVIDENCE_FORMAT } from './evidence-format.ts'
 import { formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
 import { compareLeaves, openLogs, proveLeaves, type OpenLogs } from './open-logs.ts'
@@ -45,7 +53,8 @@ export async function getEvidence(
   const [collected = BEHIND] = await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
   if (boundAgentId !== null && namesOtherAgents(collected, boundAgentId)) throw toProblem(ctx, OF_OTHER_AGENTS)
-  return await formatFile(ctx, logs, { workspaceId, collected })
+  const shown = boundAgentId === null ? collected : hideStops(collected)
+  return await formatFile(ctx, logs, { workspaceId, collected: shown })
 }
 
 const OF_OTHER_AGENTS = { kind: 'unavailable', reason: 'names_other_agents' } as const
@@ -56,6 +65,15 @@ const OF_OTHER_AGENTS = { kind: 'unavailable', reason: 'names_other_agents' } as
  */
 function namesOtherAgents({ signatures }: Collected, agentId: string): boolean {
   return signatures.some(({ resumed }) => [...resumed.values()].some((grant) => grant.agent_id !== agentId))
+}
+
+/** Leaves out the details of stops, which say how many grants they suspended, also those of other agents. */
+function hideStops({ sharedLeaves, ...collected }: Collected): Collected {
+  const hide = (leaf: LeafWithTexts): LeafWithTexts => {
+    const { action } = parseJson(leaf.content) as { readonly action?: unknown }
+    return action === 'agents.stopped' ? { ...leaf, texts: { details: null } } : leaf
+  }
+  return { ...collected, sharedLeaves: sharedLeaves.map(hide) }
 }
 
 async function formatFile(

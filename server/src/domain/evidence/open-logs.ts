@@ -3,6 +3,7 @@ import { findCarriedLeaves, listCarriedLogs } from '../transparency-log/carried-
 import { proveInclusion, rememberSubtrees } from '../transparency-log/merkle-tree.ts'
 import { formatCheckpoint, NoteSigner, parseCheckpoint } from '../transparency-log/signed-note.ts'
 import { HASH_BYTES, readTiles, tilesOfProofs } from '../transparency-log/tile.ts'
+import { findOldestQueued } from './evidence-store.ts'
 import {
   findLeaves,
   findLogHead,
@@ -31,6 +32,8 @@ export interface OpenLogs {
   /** The logs of the leaves that moves brought, by the ids of the moves. */
   readonly carried: ReadonlyMap<string, CarriedPlace>
   readonly openedAt: Date
+  /** When the change was made that had waited longest for its leaf. Null if none waited. */
+  readonly oldestQueued: Date | null
   /** Signs a text with the key of the last log. */
   sign(text: string): string
 }
@@ -51,8 +54,9 @@ export async function openLogs(
   workspaceId: string,
 ): Promise<OpenLogs | null> {
   const openedAt = ctx.clock.now()
-  const [[head, earlier], seed] = await Promise.all([
-    ctx.db.read([findLogHead(), listCarriedLogs(workspaceId)]),
+  // What waits is read before the tree. In the other order, a leaf that is made in between would be in neither.
+  const [[oldestQueued, head, earlier], seed] = await Promise.all([
+    ctx.db.read([findOldestQueued(), findLogHead(), listCarriedLogs(workspaceId)]),
     ctx.transparencyLog.key.read(),
   ])
   const tree = head.checkpoint === null ? null : parseCheckpoint(head.checkpoint)
@@ -65,6 +69,7 @@ export async function openLogs(
     size: tree.size,
     carried: new Map(earlier.map((one, log) => [one.moveId, { log, isOwn: isOwn(one) }])),
     openedAt,
+    oldestQueued,
     sign: (text) => signer.sign(text),
   }
 }

@@ -80,7 +80,8 @@ export function selectSignatures(
     before.filter(({ signature }) => signature.kind === kind && signature.subject === subject)
 
   const authority = grantId === null ? ofKind('withdrawal', id).at(-1) : ofKind('grant', grantId).at(-1)
-  const owners = ofKind('owners', walletAddress)
+  // The enclave may have refused a change. Then it says nothing about who owns the wallet.
+  const owners = ofKind('owners', walletAddress).filter(({ signature }) => signature.tookEffect !== false)
   const records = ofKind('record', walletAddress)
   // Each passkey has its own record. That of the authority is the one before it, and the others are those before the
   // last change of owners by this passkey.

@@ -44,8 +44,8 @@ export function insertOwnerSignature(signature: NewSignature): Query<boolean> {
     text: `with added as (
         insert into owner_signatures (workspace_id, mode, kind, subject, credential_id, user_id, public_key,
           registration, registered_at, relying_party_id, origin, received_at, received_from, challenge_sha256, statement,
-          usable_until, assertion_sealed, assertion, entry_sha256)
-        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+          usable_until, assertion_sealed, assertion, entry_sha256, took_effect)
+        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $21)
         on conflict (workspace_id, credential_id, challenge_sha256) do nothing
         returning workspace_id as log_id, $20::text as subject, received_at as at
       ) ${queueText('signature', 'added')}`,
@@ -56,6 +56,7 @@ export function insertOwnerSignature(signature: NewSignature): Query<boolean> {
       ...[signature.receivedAt, JSON.stringify({ kind: actor.kind, id: actor.id }), signature.challengeSha256],
       ...[signature.statement, signature.usableUntil, signature.sealed, signature.open, signature.entrySha256],
       signature.leafSubject,
+      signature.kind === 'owners' ? false : null,
     ],
     read: changed,
   }
@@ -92,6 +93,23 @@ export function pageSealedSignatures(
   }
 }
 
+/**
+ * Records that changes of a wallet's owners have had an effect: those that could have had it until one of these times.
+ * Uses the index `owner_signatures_by_subject`.
+ */
+export function markOwnersInEffect(
+  { workspaceId, mode, address }: { readonly workspaceId: string; readonly mode: Mode; readonly address: string },
+  usableUntil: readonly Date[],
+): Query<boolean> {
+  return {
+    name: 'mark_owners_in_effect',
+    text: `update owner_signatures set took_effect = true
+      where workspace_id = $1 and mode = $2 and subject = $3 and kind = 'owners' and usable_until = any ($4::timestamptz[])`,
+    values: [workspaceId, mode, address, usableUntil],
+    read: changed,
+  }
+}
+
 /** Replaces an encrypted signature with the signature itself, as JSON. Uses the primary key. */
 export function openSealedSignature(place: SealedSignature, assertion: string): Query<boolean> {
   return {
@@ -125,6 +143,8 @@ export type StoredSignature = SignaturePlace &
     readonly usableUntil: Date | null
     /** The hash in the transparency log (`hashSignatureEntry`). Null if the signature was stored before the log had it. */
     readonly entrySha256: Buffer | null
+    /** Whether the signed change of owners has had an effect. Null if that is not known, and for other kinds. */
+    readonly tookEffect: boolean | null
   }
 
 const STORED_ROW = {
@@ -134,7 +154,7 @@ const STORED_ROW = {
   received_from: narrow<Actor>(signatures.received_from),
   ...pick(signatures, 'challenge_sha256', 'statement', 'usable_until'),
   assertion: narrow<OwnerAssertion>(signatures.assertion),
-  entry_sha256: signatures.entry_sha256,
+  ...pick(signatures, 'entry_sha256', 'took_effect'),
 }
 const FOUND_ROW = { ...STORED_ROW, is_lost: nullable(computed.bool) }
 /** The columns of `FOUND_ROW`, as they are selected from the table. */
@@ -211,5 +231,6 @@ function toStored(row: RowOf<typeof FOUND_ROW>): StoredSignature {
     assertion: row.assertion,
     isLost: row.is_lost === true,
     entrySha256: row.entry_sha256,
+    tookEffect: row.took_effect,
   }
 }

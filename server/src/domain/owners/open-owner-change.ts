@@ -8,7 +8,12 @@ import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import { listOwnerCredentials } from '../wallets/list-credentials.ts'
 import type { OwnerRequest, OwnersChangeKind } from './owner-request.ts'
-import { clearOwnerRequestSubmitter, insertOwnerRequest, listOpenOwnerRequests } from './owner-requests-store.ts'
+import {
+  clearOwnerRequestSubmitter,
+  insertOwnerRequest,
+  listOpenOwnerRequests,
+  OPEN_REQUESTS_MAX,
+} from './owner-requests-store.ts'
 import { fenceOf, isFencedFor, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 import type { SigningRequest } from '../wallets/signing-request.ts'
 import { getWalletPasskey } from '../wallets/queries.ts'
@@ -17,9 +22,6 @@ import { findSignerLease, findWallet } from '../wallets/wallets-store.ts'
 import { leaseBounds, signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
 import { isRecorded, readChange, sameMembers } from './read-change.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
-
-/** At most this many requests that are not recorded as done are read, the newest ones. Older requests have expired. */
-const REQUESTS_READ_MAX = 20
 
 /** A change of owners that waits for the signature of a current owner. */
 export interface PreparedOwnersChange {
@@ -59,7 +61,7 @@ export async function openOwnerChange(
   if (wallet === null) throw problem('wallet_not_found')
   if (asked.kind === 'add_owner') await getOwnPasskey(ctx, asked)
   const [open, held] = await ctx.db.read([
-    listOpenOwnerRequests(wallet, REQUESTS_READ_MAX),
+    listOpenOwnerRequests(wallet, OPEN_REQUESTS_MAX),
     findSignerLease(wallet, leaseBounds(ctx.clock.now())),
   ])
   const signed = held === null ? null : (open.find((request) => isFencedFor(request, held)) ?? null)
@@ -104,7 +106,7 @@ async function reconcileOwners(
 /** Returns the request for this change that can still be signed, or null. */
 async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest | null> {
   const now = ctx.clock.now().getTime()
-  const open = await ctx.db.read(listOpenOwnerRequests(wallet, REQUESTS_READ_MAX))
+  const open = await ctx.db.read(listOpenOwnerRequests(wallet, OPEN_REQUESTS_MAX))
   const usable = open.find((one) => isAsked(one, asked))
   if (usable === undefined || usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
   return (await readChange(ctx, wallet, usable)) === 'before' ? usable : null

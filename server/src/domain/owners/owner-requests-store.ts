@@ -9,6 +9,9 @@ import type { Wallet } from '../wallets/wallet.ts'
 
 const { owner_requests: requests } = tables
 
+/** At most this many requests that are not recorded as done are read, the newest ones. Older requests have expired. */
+export const OPEN_REQUESTS_MAX = 20
+
 /** The columns that every request has. */
 export const STORED_ROW = {
   ...pick(requests, 'workspace_id', 'id'),

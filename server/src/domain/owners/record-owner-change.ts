@@ -1,10 +1,13 @@
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
+import { markOwnersInEffect } from '../owner-signatures/owner-signatures-store.ts'
+import { fenceOf } from '../wallets/signing-fence.ts'
 import { deleteOwner, insertOwner } from '../wallets/wallet-owners-store.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { signerChangeUnderWay, type SignerLease } from '../wallets/with-signer-lease.ts'
-import { markOwnerRequestDone } from './owner-requests-store.ts'
+import { listOpenOwnerRequests, markOwnerRequestDone, OPEN_REQUESTS_MAX } from './owner-requests-store.ts'
+import { sameMembers } from './read-change.ts'
 import type { OwnerRequest } from './owner-request.ts'
 
 /**
@@ -22,8 +25,9 @@ export async function recordOwnerChange(
   const { credential_id: credentialId } = request.details
   await ctx.db.transaction(async (transaction) => {
     const now = ctx.clock.now()
-    const [isOurs, isFirst] = await transaction.batch([
+    const [isOurs, open, isFirst] = await transaction.batch([
       holdsSignerLease(wallet, until),
+      listOpenOwnerRequests(wallet, OPEN_REQUESTS_MAX),
       markOwnerRequestDone(request, actor, now),
     ])
     if (!isOurs) throw signerChangeUnderWay(now)
@@ -34,9 +38,12 @@ export async function recordOwnerChange(
     const isAddition = request.kind === 'add_owner'
     const action = isAddition ? 'wallet.owner_added' : 'wallet.owner_removed'
     const details = { mode, credential_id: credentialId }
+    // The request that the enclave has carried out may be an earlier one for the same change.
+    const same = open.filter(({ details: { after } }) => sameMembers(after, request.details.after))
     await transaction.commit([
       isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
       insertAuditEntry({ logId, createdAt: now, actor, action, subject, details }),
+      markOwnersInEffect(wallet, [request, ...same].map(fenceOf)),
     ])
   })
 }
