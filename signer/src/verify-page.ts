@@ -62,7 +62,13 @@ function start(): void {
   addEventListener('drop', (event) => {
     event.preventDefault()
     document.body.classList.remove('dropping')
-    choose(event.dataTransfer?.files[0] ?? null)
+    const [dropped] = event.dataTransfer?.files ?? []
+    if (dropped === undefined) return
+    // The field shows the name of the file that it has.
+    const files = new DataTransfer()
+    files.items.add(dropped)
+    fileInput.files = files.files
+    choose(dropped)
   })
 }
 
