@@ -107,8 +107,8 @@ export class Payments {
    * a verifier rejects a file whose JSON was written again.
    *
    * Errors: `ConflictError` with the code `evidence_not_ready` while the payment is pending, and for about seven minutes
-   * after the owner has signed; with `evidence_unavailable` if there will be no evidence. `NotFoundError` if there is no
-   * such payment in this workspace and mode.
+   * after the owner has signed; with `evidence_unavailable` if there will be no evidence. `PermissionDeniedError` if the
+   * credential belongs to another agent. `NotFoundError` if there is no such payment in this workspace and mode.
    *
    * @example
    * ```ts

@@ -2,19 +2,10 @@
 // modules as the signer page's verifier and the command `bursar verify`.
 import { parseArgs } from 'node:util'
 import { cleanLine } from '../src/clean-text.ts'
-import {
-  describeResult,
-  describeResults,
-  formatInvalid,
-  formatResult,
-  formatResults,
-  hasNo,
-} from '../src/evidence/format-result.ts'
-import type { InvalidResult, Trust, ValidResult } from '../src/evidence/judge-payment.ts'
-import { verifyEvidence } from '../src/evidence/verify-evidence.ts'
-import { isEvidenceList, verifyEvidenceList, type WholeList } from '../src/evidence/verify-evidence-list.ts'
-import { openChainNode } from './chain-node.ts'
-import { ArgumentError, readEvidence, readLogKey, readOwnerKey } from './read-arguments.ts'
+import { describeResult, formatInvalid, formatResult, hasNo } from '../src/evidence/format-result.ts'
+import type { InvalidResult } from '../src/evidence/judge-payment.ts'
+import { verifyContent } from '../src/evidence/verify-content.ts'
+import { ArgumentError, readEvidence, readTrust } from './read-arguments.ts'
 
 const USAGE = `Usage: node bursar-verify.mjs FILE [options]
 
@@ -51,41 +42,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(USAGE)
     return values.help ? 0 : 2
   }
-  const trust = {
-    ownerKeys: await Promise.all(values['owner-key'].map(readOwnerKey)),
-    logKeys: await Promise.all(values['log-key'].map(readLogKey)),
-    node: values.rpc === undefined ? null : openChainNode(parseUrl(values.rpc)),
-  }
-  const content = await readEvidence(path, process.stdin)
-  return isEvidenceList(content)
-    ? await verifyMany(content, { trust, isJson: values.json })
-    : await verifyOne(content, { trust, isJson: values.json })
-}
-
-async function verifyOne(
-  content: Uint8Array<ArrayBuffer>,
-  { trust, isJson }: { trust: Trust; isJson: boolean },
-): Promise<number> {
-  const result = await verifyEvidence(content, trust)
+  const { 'owner-key': ownerKey, 'log-key': logKey, rpc, json: isJson } = values
+  const trust = await readTrust({ ownerKey, logKey, rpc })
+  const result = await verifyContent(await readEvidence(path, process.stdin), trust)
   if (result.kind === 'invalid') return fail(result, isJson)
   write(isJson ? [toAscii({ valid: true, ...describeResult(result) })] : formatResult(result))
   return hasNo(result) ? 1 : 0
-}
-
-async function verifyMany(
-  content: Uint8Array<ArrayBuffer>,
-  { trust, isJson }: { trust: Trust; isJson: boolean },
-): Promise<number> {
-  const results: ValidResult[] = []
-  let end: WholeList | InvalidResult | null = null
-  for await (const one of verifyEvidenceList(content, trust)) {
-    if (one.kind === 'valid') results.push(one)
-    else end = one
-  }
-  if (end === null) throw new Error('the export has no end')
-  if (end.kind === 'invalid') return fail(end, isJson)
-  write(isJson ? [toAscii({ valid: true, ...describeResults(results, end) })] : formatResults(results, end))
-  return results.some(hasNo) ? 1 : 0
 }
 
 function fail(result: InvalidResult, isJson: boolean): number {
@@ -111,9 +73,4 @@ function parse(args: readonly string[]) {
   } catch (error) {
     throw new ArgumentError(error instanceof Error ? error.message : String(error))
   }
-}
-
-function parseUrl(text: string): string {
-  if (!/^https?:/.test(text) || !URL.canParse(text)) throw new ArgumentError('--rpc must be an http or https URL.')
-  return text
 }

@@ -1,7 +1,9 @@
 import { open, readFile } from 'node:fs/promises'
+import type { Trust } from '../src/evidence/judge-payment.ts'
 import { parseOwnerKey } from '../src/evidence/owner-keys.ts'
 import { readVerifierKey } from '../src/evidence/signed-note.ts'
 import { LIST_BYTES_MAX } from '../src/evidence/verify-evidence-list.ts'
+import { openChainNode } from './chain-node.ts'
 
 const STANDARD_INPUT = '-'
 /** More than any key or checkpoint has. */
@@ -25,8 +27,28 @@ export async function readEvidence(path: string, input: AsyncIterable<Uint8Array
   return new Uint8Array(Buffer.concat(chunks))
 }
 
+/** Reads what the user of the program knows beside the evidence. */
+export async function readTrust({
+  ownerKey,
+  logKey,
+  rpc,
+}: {
+  readonly ownerKey: readonly string[]
+  readonly logKey: readonly string[]
+  readonly rpc?: string | undefined
+}): Promise<Trust> {
+  if (rpc !== undefined && !(URL.canParse(rpc) && /^https?:$/.test(new URL(rpc).protocol))) {
+    throw new ArgumentError('--rpc must be an http or https URL.')
+  }
+  return {
+    ownerKeys: await Promise.all(ownerKey.map(readOwnerKey)),
+    logKeys: await Promise.all(logKey.map(readLogKey)),
+    node: rpc === undefined ? null : openChainNode(rpc),
+  }
+}
+
 /** Reads a public key of an owner: the key itself, or a file with it. */
-export async function readOwnerKey(argument: string): Promise<string> {
+async function readOwnerKey(argument: string): Promise<string> {
   const key = parseOwnerKey(argument) ?? parseOwnerKey(await readText(argument))
   if (key === null) {
     throw new ArgumentError(

@@ -1,11 +1,12 @@
 import { cleanLine } from './clean-text.ts'
 import { element } from './element.ts'
+import { DOES_NOT_PROVE } from './evidence/does-not-prove.ts'
 import { describePayment, formatInvalid, hasNo, listAnswers } from './evidence/format-result.ts'
-import type { InvalidResult, Trust, ValidResult } from './evidence/judge-payment.ts'
+import type { Trust, ValidResult } from './evidence/judge-payment.ts'
 import { parseOwnerKey } from './evidence/owner-keys.ts'
 import { readVerifierKey } from './evidence/signed-note.ts'
-import { verifyEvidence } from './evidence/verify-evidence.ts'
-import { isEvidenceList, LIST_BYTES_MAX, verifyEvidenceList, type WholeList } from './evidence/verify-evidence-list.ts'
+import { verifyContent } from './evidence/verify-content.ts'
+import { LIST_BYTES_MAX, type ListResult } from './evidence/verify-evidence-list.ts'
 
 /** The payments of an export that are shown. */
 const SHOWN_MAX = 100
@@ -109,41 +110,33 @@ async function verifyFile(chosen: File): Promise<Shown> {
   }
   if (chosen.size > LIST_BYTES_MAX) return toFailure('The file is too large.')
   const content = new Uint8Array(await chosen.arrayBuffer())
-  if (isEvidenceList(content)) return await verifyList(content, trust)
-  const found = await verifyEvidence(content, trust)
+  const found = await verifyContent(content, trust)
   if (found.kind === 'invalid') return toFailure(formatInvalid(found))
-  const answers = listAnswers(found).map(({ question, verdict }) => `${question}: ${verdict.answer}.`)
+  const { summary, elements } = found.kind === 'list' ? summarizeList(found) : summarizePayment(found)
   return {
-    summary: `The evidence is valid. ${answers.join(' ')}`,
+    summary,
     isBad: false,
     elements: [
-      ...showPayment(found),
+      ...elements,
       ...showList('What could not be checked', found.unknown),
-      ...showList('What this does not prove', found.doesNotProve),
+      ...showList('What this does not prove', DOES_NOT_PROVE),
     ],
   }
 }
 
-async function verifyList(content: Uint8Array<ArrayBuffer>, trust: Trust): Promise<Shown> {
-  const results: ValidResult[] = []
-  let end: WholeList | InvalidResult | null = null
-  for await (const one of verifyEvidenceList(content, trust)) {
-    if (one.kind === 'valid') results.push(one)
-    else end = one
-  }
-  if (end === null || end.kind === 'invalid') {
-    return toFailure(end === null ? 'The export has no end.' : formatInvalid(end))
-  }
-  const bad = results.filter(hasNo)
+function summarizePayment(found: ValidResult): Omit<Shown, 'isBad'> {
+  const answers = listAnswers(found).map(({ question, verdict }) => `${question}: ${verdict.answer}.`)
+  return { summary: `The evidence is valid. ${answers.join(' ')}`, elements: showPayment(found) }
+}
+
+function summarizeList({ payments, leftOut }: ListResult): Omit<Shown, 'isBad'> {
+  const bad = payments.filter(hasNo)
   const shown = bad.slice(0, SHOWN_MAX)
   return {
-    summary: `The evidence of ${end.payments} payments is valid. ${bad.length} of them have the answer no. ${end.leftOut} more of the period have no evidence yet.`,
-    isBad: false,
+    summary: `The evidence of ${payments.length} payments is valid. ${bad.length} of them have the answer no. ${leftOut} more of the period have no evidence yet.`,
     elements: [
       ...shown.flatMap(showPayment),
       ...(bad.length > shown.length ? [element('p', {}, `${bad.length - shown.length} more are not shown.`)] : []),
-      ...showList('What could not be checked', [...new Set(results.flatMap(({ unknown }) => unknown))]),
-      ...showList('What this does not prove', results[0]?.doesNotProve ?? []),
     ],
   }
 }

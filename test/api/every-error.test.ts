@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test'
 import { createAgent } from '../../server/src/domain/agents/create-agent.ts'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { appendLeaves } from '../../server/src/domain/transparency-log/append-leaves.ts'
 import { monthOf, PLANS } from '../../server/src/domain/plans/plan.ts'
 import { address, agent, RECIPIENT, seed, type Seed } from '../support/context/seed.ts'
+import { logAll } from '../support/context/log-leaves.ts'
 import { seedPayment } from '../support/context/payment-rows.ts'
 import { readRows } from '../support/database/read-rows.ts'
 import type { Call } from '../support/http-client.ts'
@@ -195,7 +195,7 @@ describe('every error of the contract', () => {
     const [pending, old] = [await seedPayment(ctx, seeded), await seedPayment(ctx, seeded, { status: 'confirmed' })]
     // As if the payment had been decided before there was a log.
     await readRows(ctx.db, 'delete from log_queue where subject = $1', [old.id])
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    await logAll(ctx)
     await ask({ path: `/v1/payments/${pending.id}/evidence` })
     await ask({ path: `/v1/payments/${old.id}/evidence` })
     const place = { workspaceId: seeded.workspace.id, mode: 'test', agentId: agent('somebody') } as const

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
-import { createPublicKey, verify } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { appendLeaves } from '../../server/src/domain/transparency-log/append-leaves.ts'
 import { hashLeaf, rootOf } from '../../server/src/domain/transparency-log/merkle-tree.ts'
 import { seed } from '../support/context/seed.ts'
+import { readNote } from '../support/context/evidence-file.ts'
 import { readLeaves } from '../support/context/log-leaves.ts'
 import { expectError, readBody } from '../support/http-client.ts'
 import { openTestService, type TestService } from '../support/service/test-service.ts'
@@ -41,17 +41,7 @@ describe('the public files of the transparency log (D80)', () => {
       [answer.headers['content-type'], answer.headers['cache-control'], answer.headers['access-control-allow-origin']],
       ['text/plain; charset=utf-8', 'public, max-age=1', '*'],
     )
-    const [text = '', line = ''] = answer.text.split('\n\n')
-    // The key may contain a plus sign itself.
-    const [, name = '', id = '', key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(metadata.verifier_key) ?? []
-    assert.ok(line.startsWith(`— ${name} `))
-    const signature = Buffer.from(line.slice(`— ${name} `.length), 'base64')
-    assert.equal(signature.subarray(0, 4).toString('hex'), id)
-    const x = Buffer.from(key, 'base64').subarray(1).toString('base64url')
-    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
-    assert.ok(verify(null, Buffer.from(`${text}\n`), publicKey, signature.subarray(4)))
-
-    const [origin, size, root] = text.split('\n')
+    const [origin, size, root] = readNote(answer.text, metadata.verifier_key).split('\n')
     assert.equal(origin, metadata.origin)
     const leaves = await readLeaves(given.context.db)
     assert.equal(Number(size), leaves.length)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { openLogReader } from '../../signer/program/read-log.ts'
@@ -66,6 +66,9 @@ describe('the transparency log of a service, as somebody sees it who has kept ch
     await pay(fixture, payer)
     await waitForLog()
     kept.late = await readCheckpoint()
+    // The file is written after the commit. If the service is killed in between, it does not know what it lost.
+    const file = readConfig(fixture.environment()).logCheckpointFile ?? assert.fail()
+    await waitFor('the file to have the checkpoint', async () => (await readFile(file, 'utf8')) === kept.late)
     await fixture.sandbox.killServer('SIGKILL')
     await backup.restore()
 

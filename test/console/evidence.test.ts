@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { OPERATOR } from '../../server/src/domain/audit/audit-entry.ts'
 import { addMember } from '../../server/src/domain/members/add-member.ts'
-import { appendLeaves } from '../../server/src/domain/transparency-log/append-leaves.ts'
 import { openEvidence } from '../support/context/evidence-file.ts'
+import { logAll } from '../support/context/log-leaves.ts'
 import { seedPayment } from '../support/context/payment-rows.ts'
 import { seed } from '../support/context/seed.ts'
 import { readRows } from '../support/database/read-rows.ts'
@@ -14,7 +14,7 @@ import { openVisitor } from './person.ts'
 /** More than the service proves at once. */
 const MANY = 250
 
-/** Who gets evidence on the dashboard, and in which form. `test/flows` verifies what it says. */
+/** Who gets evidence on the dashboard, and in which form. `test/evidence` verifies what it says. */
 describe('evidence on the dashboard', () => {
   let server: ConsoleServer
   before(async () => {
@@ -28,7 +28,7 @@ describe('evidence on the dashboard', () => {
       await seedPayment(server.context, seeded, { status: 'confirmed' }),
       await seedPayment(server.context, seeded, { status: 'failed', kind: 'withdrawal' }),
     ]
-    await logAll()
+    await logAll(server.context)
     const stranger = await openFixture()
     for (const { id } of payments) {
       const answer = await browser.call('GET', `${path}/${id}/evidence?mode=test`)
@@ -50,7 +50,7 @@ describe('evidence on the dashboard', () => {
   test('a file that is not ready is an error that says when to ask again', async () => {
     const { seeded, browser, path } = await openFixture()
     const { id } = await seedPayment(server.context, seeded)
-    await logAll()
+    await logAll(server.context)
     const answer = await browser.call('GET', `${path}/${id}/evidence?mode=test`)
     const { details } = expectError(answer, { type: 'conflict', code: 'evidence_not_ready' })
     assert.deepEqual(details, { reason: 'payment_pending', retry_at: null })
@@ -66,7 +66,7 @@ describe('evidence on the dashboard', () => {
       ids.push((await seedPayment(server.context, seeded, { status: 'confirmed', at })).id)
     }
     await seedPayment(server.context, seeded)
-    await logAll()
+    await logAll(server.context)
     const answer = await browser.call('GET', `${path}/evidence?mode=test`)
     assert.deepEqual([answer.status, answer.headers['content-type']], [200, 'application/x-ndjson'])
     const today = server.clock.now().toISOString().slice(0, 10)
@@ -89,7 +89,7 @@ describe('evidence on the dashboard', () => {
   test('an export that breaks off does not look whole', async () => {
     const { seeded, browser, path } = await openFixture()
     await seedPayment(server.context, seeded, { status: 'confirmed' })
-    await logAll()
+    await logAll(server.context)
     await readRows(server.context.db, 'alter table log_tiles rename to away')
     try {
       await assert.rejects(browser.call('GET', `${path}/evidence?mode=test`))
@@ -103,10 +103,6 @@ describe('evidence on the dashboard', () => {
     const { browser, userId } = await openVisitor(server)
     await addMember(server.context, { workspace: seeded.workspace, userId, role: 'viewer', actor: OPERATOR })
     return { seeded, browser, path: `/console/workspaces/${seeded.workspace.slug}/payments` }
-  }
-
-  async function logAll(): Promise<void> {
-    while ((await appendLeaves(server.context, { limit: 1_000 })) > 0);
   }
 })
 

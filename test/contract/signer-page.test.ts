@@ -6,11 +6,10 @@ import { findRecord, type SignedRecord } from '../../signer/src/find-record.ts'
 import type { Context } from '../../server/src/domain/context.ts'
 import { issueSigningRequest } from '../../server/src/domain/grants/issue-signing-request.ts'
 import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
-import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
 import { buildPayload } from '../../server/src/enclave/privy/request-to-sign.ts'
 import { openSandboxEnclave } from '../support/context/enclave-context.ts'
 import { openOwned, openPending, type Owned } from '../support/context/grant-fixture.ts'
-import { changeOwners, prepareChange } from '../support/context/owner-fixture.ts'
+import { changeOwners, prepareChange, signRecord } from '../support/context/owner-fixture.ts'
 import { addWalletOwner } from '../support/context/people.ts'
 import { openTestContext, type TestContext } from '../support/context/test-context.ts'
 
@@ -31,7 +30,7 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     const decoded = decodeRequest(statement)
     assert.equal(decoded.kind, 'record')
     await assert.rejects(findSigned(owned), { code: 'record_required' })
-    await signRecord(owned, owned.owner)
+    await signRecord(ctx, owned)
     const { record, signers } = await findSigned(owned)
     assert.deepEqual(decoded, { kind: 'record', record })
     assert.deepEqual(
@@ -43,7 +42,7 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
 
   test('a change of owners is one of the wallet of the record', async () => {
     const owned = await openOwned(ctx)
-    await signRecord(owned, owned.owner)
+    await signRecord(ctx, owned)
     const second = await addWalletOwner(ctx, owned.actor.id)
     const { payload } = await prepareChange(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
     const decoded = decodeRequest(payload)
@@ -51,14 +50,14 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     assert.deepEqual(decoded.publicKeys, [owned.owner.publicKeySpki, second.publicKeySpki])
     checkRequest(decoded, (await findSigned(owned)).record, ctx.clock.now())
     const other = await openOwned(ctx)
-    await signRecord(other, other.owner)
+    await signRecord(ctx, other)
     const { record: foreign } = await findSigned(other)
     assert.throws(() => checkRequest(decoded, foreign, ctx.clock.now()), { code: 'request_not_of_wallet' })
   })
 
   test('the terms of a grant are rules of a slot of the wallet of the record', async () => {
     const owned = await openOwned(ctx)
-    await signRecord(owned, owned.owner)
+    await signRecord(ctx, owned)
     const { id: grantId } = await openPending(ctx, owned)
     const { workspaceId, actor } = owned
     const { request } = await issueSigningRequest(ctx, { workspaceId, grantId, change: 'activate', actor })
@@ -70,12 +69,12 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
 
   test('a passkey that was added signs only after it has signed the record too', async () => {
     const owned = await openOwned(ctx)
-    await signRecord(owned, owned.owner)
+    await signRecord(ctx, owned)
     const second = await addWalletOwner(ctx, owned.actor.id)
     await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
     const listSigners = async () => (await findSigned(owned)).signers.map(({ id }) => id)
     assert.deepEqual(await listSigners(), [owned.owner.credentialId])
-    await signRecord(owned, second)
+    await signRecord(ctx, owned, second)
     assert.deepEqual(await listSigners(), [owned.owner.credentialId, second.credentialId])
   })
 
@@ -86,11 +85,6 @@ describe('what the service asks owners to sign, as the signer page reads it', ()
     const payload = buildPayload(given.config.enclave, { path, body, expiresAt: ctx.clock.now() })
     assert.throws(() => decodeRequest(payload), { code: 'request_unknown' })
   })
-
-  async function signRecord(owned: Owned, by: Owned['owner']): Promise<void> {
-    const { statement } = await getWalletRecord(ctx, placeOf(owned))
-    await signWalletRecord(ctx, { ...placeOf(owned), assertion: by.assert(statement), actor: owned.actor })
-  }
 
   /** Reads a wallet's record from the service, and returns what the code of the signer page finds in it. */
   async function findSigned(owned: Owned) {

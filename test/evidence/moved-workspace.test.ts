@@ -8,13 +8,14 @@ import { createClock } from '../../server/src/lib/clock.ts'
 import { createLogger } from '../../server/src/lib/logger.ts'
 import { openContext } from '../../server/src/service.ts'
 import { makeTerms, openActive, openOwned, type Owned } from '../support/context/grant-fixture.ts'
+import { signRecord } from '../support/context/owner-fixture.ts'
 import { justProved } from '../support/context/people.ts'
 import { RECIPIENT } from '../support/context/seed.ts'
 import { call } from '../support/http-client.ts'
 import { runProgram } from '../support/sandbox/run-program.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { waitFor } from '../support/wait-for.ts'
-import { exportFile, signRecord } from './proven-payments.ts'
+import { exportFile } from './proven-payments.ts'
 import type { Given } from './python-verifier.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
 
@@ -38,9 +39,9 @@ describe('the evidence of a workspace that moves', () => {
       logger: createLogger('silent'),
     })
     owned = await openOwned(context)
-    const { workspaceId, mode, wallet, owner, actor } = owned
+    const { workspaceId, mode, wallet, actor } = owned
     await fixture.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
-    await signRecord(context, owned, owner)
+    await signRecord(context, owned)
     await openActive(context, owned, makeTerms(5))
     const maker = { kind: 'user', id: actor.id, ...justProved(context) } as const
     key = (await issueKey(context, { workspaceId, mode, actor: maker })).secret
@@ -60,7 +61,7 @@ describe('the evidence of a workspace that moves', () => {
     const env = { DATABASE_URL: otherUrl(), CELL, LOG_CHECKPOINT_FILE: '' }
     other = await fixture.sandbox.addServer({ port: 0, env })
     const logKeys = [await readLogKey(fixture.baseUrl)]
-    given = { ownerKeys: [owner.publicKeySpki], logKeys, rpc: fixture.sandbox.facts.chains.test.rpc_url }
+    given = { ownerKeys: [owned.owner.publicKeySpki], logKeys, rpc: fixture.sandbox.facts.chains.test.rpc_url }
   })
   after(async () => {
     await verifiers.close()

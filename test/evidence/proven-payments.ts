@@ -1,22 +1,16 @@
 import assert from 'node:assert/strict'
 import type { SoftwarePasskey } from '../../sandbox/src/software-passkey.ts'
 import type { Context } from '../../server/src/domain/context.ts'
+import { listEvidence } from '../../server/src/domain/evidence/list-evidence.ts'
 import type { Grant } from '../../server/src/domain/grants/grant.ts'
 import { suspendGrant } from '../../server/src/domain/grants/suspend-grant.ts'
 import { issueKey } from '../../server/src/domain/keys/issue-key.ts'
-import { getWalletRecord } from '../../server/src/domain/owners/get-wallet-record.ts'
-import { signWalletRecord } from '../../server/src/domain/owners/sign-wallet-record.ts'
-import { issueResumeRequest } from '../../server/src/domain/stops/issue-resume-request.ts'
-import { resumeGrants } from '../../server/src/domain/stops/resume-grants.ts'
-import { challengeOf } from '../../server/src/domain/stops/resume-statement.ts'
+import { walkPayments } from '../../server/src/domain/reports/listing/walk-payments.ts'
 import { stopAgents } from '../../server/src/domain/stops/stop-agents.ts'
 import { removeUnusedWalletPasskey } from '../../server/src/domain/wallets/remove-unused-wallet-passkey.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../../server/src/domain/wallets/signing-fence.ts'
-import { issueWithdrawalRequest } from '../../server/src/domain/withdrawals/issue-withdrawal-request.ts'
-import { submitWithdrawal } from '../../server/src/domain/withdrawals/submit-withdrawal.ts'
-import { microUsdc } from '../../server/src/values/money.ts'
 import { makeTerms, openActive, openNext, openOwned, signChange, type Owned } from '../support/context/grant-fixture.ts'
-import { changeOwners } from '../support/context/owner-fixture.ts'
+import { changeOwners, resume, signRecord, withdrawOne } from '../support/context/owner-fixture.ts'
 import { addWalletOwner, justProved } from '../support/context/people.ts'
 import { RECIPIENT } from '../support/context/seed.ts'
 import { call } from '../support/http-client.ts'
@@ -61,7 +55,7 @@ export async function makePayments(fixture: SandboxFixture, ctx: Context): Promi
 
   const next = await replace(ctx, owned, first)
   ids.set('a transfer under a grant that replaced another', await pay(payer))
-  ids.set('a withdrawal', await withdraw(ctx, owned))
+  ids.set('a withdrawal', (await withdrawOne(ctx, owned)).id)
 
   const second = await addOwner(ctx, owned)
   const bySecond = await replace(ctx, { ...owned, owner: second }, next)
@@ -111,6 +105,16 @@ export async function exportFile(
   return text
 }
 
+/** Returns the export with the evidence of all payments. */
+export async function exportAll(ctx: Context, { workspaceId, mode }: Owned): Promise<string> {
+  const signal = new AbortController().signal
+  const walk = await walkPayments(ctx, { workspaceId, mode, filter: {}, signal })
+  const list = await listEvidence(ctx, { workspaceId, mode, payments: () => walk.next() })
+  let text = ''
+  for (let lines = await list.next(); lines !== null; lines = await list.next()) text += lines
+  return text
+}
+
 /** A workspace that can pay. */
 export interface Payer {
   readonly fixture: SandboxFixture
@@ -121,11 +125,11 @@ export interface Payer {
 /** Opens a workspace with money, whose owner has signed the wallet's record. */
 export async function openPayer(fixture: SandboxFixture, ctx: Context): Promise<Payer> {
   const owned = await openOwned(ctx)
-  const { workspaceId, mode, wallet, owner, actor } = owned
+  const { workspaceId, mode, wallet, actor } = owned
   await fixture.control('/faucet', { mode, address: wallet.address, amount_usdc: '100' })
   const maker = { kind: 'user', id: actor.id, ...justProved(ctx) } as const
   const { secret: key } = await issueKey(ctx, { workspaceId, mode, actor: maker })
-  await signRecord(ctx, owned, owner)
+  await signRecord(ctx, owned)
   return { fixture, owned, key }
 }
 
@@ -147,14 +151,6 @@ async function buy({ fixture, owned, key }: Payer): Promise<string> {
   return payment.id
 }
 
-async function withdraw(ctx: Context, { workspaceId, mode, wallet, owner, actor }: Owned): Promise<string> {
-  const amount = { amountMicro: microUsdc(1_000_000n), amountUsdc: '1' }
-  const asked = { workspaceId, mode, wallet: wallet.address, to: RECIPIENT, amount, actor }
-  const { requestId, signingRequest } = await issueWithdrawalRequest(ctx, asked)
-  const assertion = owner.assert(signingRequest.payload)
-  return (await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })).id
-}
-
 async function replace(ctx: Context, owned: Owned, old: Grant): Promise<Grant> {
   const { id: grantId } = await openNext(ctx, owned, old, makeTerms(2, { recipientAllowlist: [RECIPIENT] }))
   return await signChange(ctx, owned, { grantId, change: 'activate' })
@@ -166,22 +162,4 @@ async function addOwner(ctx: Context, owned: Owned): Promise<SoftwarePasskey> {
   await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: added.credentialId })
   await signRecord(ctx, owned, added)
   return added
-}
-
-export async function signRecord(ctx: Context, owned: Owned, passkey: SoftwarePasskey): Promise<void> {
-  const { workspaceId, mode, wallet, actor } = owned
-  const place = { workspaceId, mode, address: wallet.address }
-  const { statement } = await getWalletRecord(ctx, place)
-  await signWalletRecord(ctx, { ...place, assertion: passkey.assert(statement), actor })
-}
-
-async function resume(
-  ctx: Context,
-  { workspaceId, owner, actor }: Owned,
-  asked: { readonly stopId: string } | { readonly grantId: string },
-): Promise<void> {
-  const { credentialId } = owner
-  const { payload, expiresAt } = await issueResumeRequest(ctx, { workspaceId, credentialId, ...asked })
-  const assertion = owner.assert(challengeOf(payload))
-  await resumeGrants(ctx, { workspaceId, ...asked, expiresAt, assertion, actor })
 }

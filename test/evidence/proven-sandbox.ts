@@ -6,7 +6,7 @@ import { call } from '../support/http-client.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
 import { share } from '../support/sandbox/share.ts'
 import { makeFalsePayments } from './false-payments.ts'
-import { exportFiles, makePayments, passFence, type ProvenPayments } from './proven-payments.ts'
+import { exportAll, exportFiles, makePayments, passFence, type ProvenPayments } from './proven-payments.ts'
 import type { Given } from './python-verifier.ts'
 import { openVerifiers, type Verifiers } from './verifiers.ts'
 
@@ -18,6 +18,8 @@ export interface ProvenSandbox {
   readonly falsePayments: ProvenPayments
   /** The files of `payments`, by what is special about the payment. */
   readonly files: ReadonlyMap<string, string>
+  /** The export with the evidence of all `payments`. */
+  readonly list: string
   readonly verifiers: Verifiers
   /** The first owner's key, the log's key, and the node of the chain. */
   readonly given: Required<Given>
@@ -44,7 +46,7 @@ export function openProvenSandbox(): Promise<ProvenSandbox> {
 
 async function prepare(
   fixture: OwnSandboxFixture,
-): Promise<Pick<ProvenSandbox, 'payments' | 'falsePayments' | 'files' | 'given'>> {
+): Promise<Pick<ProvenSandbox, 'payments' | 'falsePayments' | 'files' | 'list' | 'given'>> {
   const config = readConfig(fixture.environment())
   const opened = openContext(config, { clock: createClock(), logger: createLogger('silent') })
   try {
@@ -52,11 +54,12 @@ async function prepare(
     const falsePayments = await makeFalsePayments(fixture, opened.context)
     await passFence(fixture)
     const files = await exportFiles(fixture, payments)
+    const list = await exportAll(opened.context, payments.owned)
     const { text } = await call(fixture.baseUrl, 'GET', '/.well-known/bursar-log.json', {})
     const { verifier_key: logKey } = JSON.parse(text) as { verifier_key: string }
     const { rpc_url: rpc } = fixture.sandbox.facts.chains.test
     const given = { ownerKeys: [payments.owned.owner.publicKeySpki], logKeys: [logKey], rpc }
-    return { payments, falsePayments, files, given }
+    return { payments, falsePayments, files, list, given }
   } finally {
     await opened.close()
   }

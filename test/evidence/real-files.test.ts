@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, describe, test } from 'node:test'
+import { openEvidence } from '../support/context/evidence-file.ts'
+import { send } from '../support/http-client.ts'
 import { backUpDatabase } from '../support/restore/database-backup.ts'
 import { flipBytes } from './changed-files.ts'
 import { createOwner } from './forged-file.ts'
@@ -8,6 +10,7 @@ import { exportFiles } from './proven-payments.ts'
 import { openProvenSandbox, type ProvenSandbox } from './proven-sandbox.ts'
 import { NO_PYTHON, type Given } from './python-verifier.ts'
 
+const YES = { owner_signed: 'yes', within_limits: 'yes', on_chain: 'yes' }
 const TRANSFER = 'a transfer just before the revocation'
 /** So many files are verified at the same time. */
 const FILES_AT_ONCE = 16
@@ -28,8 +31,7 @@ describe('the evidence of payments in the sandbox', () => {
     assert.equal(files.size, payments.ids.size)
     for (const [name, file] of files) {
       const payment = payments.ids.get(name)
-      const yes = { owner_signed: 'yes', within_limits: 'yes', on_chain: 'yes' }
-      assert.deepEqual(await verifiers.verify(file, given), { valid: true, payment, ...yes }, name)
+      assert.deepEqual(await verifiers.verify(file, given), { valid: true, payment, ...YES }, name)
     }
   }
 
@@ -43,6 +45,28 @@ describe('the evidence of payments in the sandbox', () => {
 
   test('both verifiers answer yes to all three questions about each of them', async () => {
     await verifyAll(proven.files)
+  })
+
+  test('both verifiers answer yes about all of them in one export, which has what they share once', async () => {
+    const { list, payments, verifiers, given } = proven
+    const proved = [...payments.ids.values()].map((payment) => ({ payment, ...YES })).toReversed()
+    assert.deepEqual(await verifiers.verify(list, given), { valid: true, left_out: 0, payments: proved })
+    // The transfer and the purchase before the first suspension have everything in common.
+    assert.equal(list.split('\n').filter((line) => line.includes('"signatures":[{')).length, proved.length - 1)
+  })
+
+  test('the file of a purchase has the address of the resource, and no cache keeps it', async () => {
+    const { fixture, payments, files } = proven
+    const { logs } = openEvidence(files.get('a purchase') ?? '')
+    const answered = logs[0]?.leaves.find(({ content }) => content.includes('"purchase.answered"'))
+    const { resource_url: url, ...signed } = answered?.texts ?? {}
+    assert.match(url ?? '', /^http:/)
+    assert.deepEqual(signed, { offer: null, receipt: null })
+    const id = payments.ids.get('a purchase')
+    const { headers } = await send(fixture.baseUrl, { path: `/v1/payments/${id}/evidence`, key: payments.key })
+    assert.equal(headers['content-type'], 'application/json; charset=utf-8')
+    assert.equal(headers['content-disposition'], `attachment; filename="evidence-${id}.json"`)
+    assert.equal(headers['cache-control'], 'no-store')
   })
 
   test('Python has verified them too', { skip: NO_PYTHON }, () => {

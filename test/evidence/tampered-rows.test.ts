@@ -49,7 +49,8 @@ const TAMPERINGS: Readonly<Record<string, Tampering>> = {
   },
   'the head is made smaller': {
     table: 'log_head',
-    change: `update log_head set size = size - 1 where $1 <> ''`,
+    change: `update log_head set size = size - 1, checkpoint = replace(checkpoint, e'\\n' || size || e'\\n',
+      e'\\n' || size - 1 || e'\\n') where $1 <> ''`,
     found: 'logs[0].leaves[0].proof',
   },
   'an entry of the audit log is changed': {

@@ -3,8 +3,7 @@ import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import type { ChainNode } from '../../signer/src/evidence/judge-chain.ts'
 import type { Trust, ValidResult } from '../../signer/src/evidence/judge-payment.ts'
 import { parseOwnerKey } from '../../signer/src/evidence/owner-keys.ts'
-import { verifyEvidence } from '../../signer/src/evidence/verify-evidence.ts'
-import { verifyEvidenceList } from '../../signer/src/evidence/verify-evidence-list.ts'
+import { verifyContent } from '../../signer/src/evidence/verify-content.ts'
 import { NO_PYTHON, openPythonVerifier, type Answers, type Given, type Verdict } from './python-verifier.ts'
 
 /** Both verifiers. They share no code, and must find the same. Without `python3`, there is only one. */
@@ -35,17 +34,10 @@ async function verifyHere(file: string | Uint8Array, given: Given = {}): Promise
     logKeys: given.logKeys ?? [],
     node: given.rpc === undefined ? null : openNode(given.rpc),
   }
-  if (content.at(-1) !== 0x0a) {
-    const result = await verifyEvidence(content, trust)
-    return result.kind === 'invalid' ? { valid: false, part: result.part } : { valid: true, ...toAnswers(result) }
-  }
-  const payments: Answers[] = []
-  for await (const result of verifyEvidenceList(content, trust)) {
-    if (result.kind === 'invalid') return { valid: false, part: result.part }
-    if (result.kind === 'whole') return { valid: true, left_out: result.leftOut, payments }
-    payments.push(toAnswers(result))
-  }
-  return assert.fail('the verifier did not come to an end')
+  const result = await verifyContent(content, trust)
+  if (result.kind === 'invalid') return { valid: false, part: result.part }
+  if (result.kind === 'valid') return { valid: true, ...toAnswers(result) }
+  return { valid: true, left_out: result.leftOut, payments: result.payments.map(toAnswers) }
 }
 
 function toAnswers({ payment, ownerSigned, withinLimits, onChain }: ValidResult): Answers {

@@ -5,6 +5,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { fetchOnce } from '../../sandbox/src/lib/fetch-once.ts'
 import { verifyOffer, verifyReceipt } from '../../sandbox/test/support/seller-signatures.ts'
 import { openX402Client } from '../../sandbox/test/support/x402-client.ts'
+import { hashText } from '../support/context/log-leaves.ts'
 import { call } from '../support/http-client.ts'
 import { createPayer, makeKeys, type PayerFixture } from '../support/sandbox/payer-fixture.ts'
 import { openSandboxFixture, type OwnSandboxFixture } from '../support/sandbox/sandbox-fixture.ts'
@@ -258,9 +259,7 @@ describe('purchases from a seller of the x402 project and of MPP, in a sandbox',
     )
     assert.ok(row !== undefined)
     const { at, offer, receipt } = row['first_answer'] as { readonly at: string; offer: string; receipt: string }
-    const salt = Buffer.from(String(leaf['salt']), 'base64url')
-    const hashed = (name: string, text: string): string =>
-      createHash('sha256').update(salt).update(`${name}\0${text}`).digest('base64url')
+    const hashed = (name: string, text: string): string => hashText(leaf['salt'], name, text)
     const { body } = (JSON.parse(answer.text) as { readonly response: { readonly body: string } }).response
     assert.deepEqual(leaf, {
       ...{ v: 1, type: 'purchase.answered', workspace: leaf['workspace'], mode: 'test', subject: payment.id },

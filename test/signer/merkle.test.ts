@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import {
   hashLeaf as hashLeafOfServer,
-  proveConsistency,
   proveInclusion,
   rootOf,
 } from '../../server/src/domain/transparency-log/merkle-tree.ts'
-import { hashLeaf, verifyConsistency, verifyInclusion } from '../../signer/src/evidence/merkle.ts'
+import { HASH_BYTES, hashLeaf, verifyConsistency, verifyInclusion } from '../../signer/src/evidence/merkle.ts'
+import { proveConsistency } from '../../signer/src/evidence/tiles.ts'
 
 /** Enough for proofs of every shape. */
 const SIZE_MAX = 40
 const LEAVES = Array.from({ length: SIZE_MAX }, (_, index) => hashLeafOfServer(Buffer.from(`leaf ${index}`)))
 const readLeaf = (start: number, size: number) => (size === 1 ? (LEAVES[start] ?? null) : null)
+/** All leaves are in the first tile. */
+const readTile = ({ width }: { width: number }) =>
+  Promise.resolve(Uint8Array.from(Buffer.concat(LEAVES).subarray(0, width * HASH_BYTES)))
 const ROOTS = Array.from({ length: SIZE_MAX + 1 }, (_, size) => rootOf(readLeaf, size))
 const rootAt = (size: number) => ROOTS[size] as Buffer
 const leafAt = (position: number) => LEAVES[position] as Buffer
@@ -48,7 +51,7 @@ describe('a proof of the Merkle tree, as a verifier sees it', () => {
   test('shows that a tree is the beginning of another one, and nothing else', async () => {
     for (let size = 1; size <= SIZE_MAX; size += 1) {
       for (let oldSize = 1; oldSize <= size; oldSize += 1) {
-        const proof = proveConsistency(readLeaf, oldSize, size)
+        const proof = (await proveConsistency(readTile, oldSize, size)).map((hash) => Buffer.from(hash))
         const old = { oldSize, oldRoot: rootAt(oldSize) }
         const grown = { size, root: rootAt(size) }
         assert.ok(await verifyConsistency(old, grown, proof), `${oldSize} of ${size}`)

@@ -1,32 +1,13 @@
 import type { Command } from 'commander'
-import { openChainNode } from '../../../signer/program/chain-node.ts'
-import {
-  ArgumentError,
-  readEvidence,
-  readLogKey,
-  readOwnerKey,
-  readText,
-} from '../../../signer/program/read-arguments.ts'
+import { ArgumentError, readEvidence, readLogKey, readText, readTrust } from '../../../signer/program/read-arguments.ts'
 import { checkLog } from '../../../signer/program/read-log.ts'
 import type { SinceResult } from '../../../signer/src/evidence/consistency.ts'
 import { EvidenceError } from '../../../signer/src/evidence/evidence-error.ts'
-import {
-  describeResult,
-  describeResults,
-  formatInvalid,
-  formatResult,
-  formatResults,
-  hasNo,
-} from '../../../signer/src/evidence/format-result.ts'
+import { describeResult, formatInvalid, formatResult, hasNo } from '../../../signer/src/evidence/format-result.ts'
 import { originOf } from '../../../signer/src/evidence/signed-note.ts'
 import { describeSince, formatSince } from '../../../signer/src/evidence/format-since.ts'
-import type { InvalidResult, Trust, ValidResult } from '../../../signer/src/evidence/judge-payment.ts'
-import { verifyEvidence } from '../../../signer/src/evidence/verify-evidence.ts'
-import {
-  isEvidenceList,
-  verifyEvidenceList,
-  type WholeList,
-} from '../../../signer/src/evidence/verify-evidence-list.ts'
+import type { InvalidResult, Trust } from '../../../signer/src/evidence/judge-payment.ts'
+import { verifyContent } from '../../../signer/src/evidence/verify-content.ts'
 import type { Cli, Run } from '../cli.ts'
 import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'
@@ -91,28 +72,18 @@ async function verify(cli: Cli, file: string | undefined, options: VerifyOptions
     return isContained(log) ? EXIT.ok : EXIT.failure
   }
   const { trust, content } = await readInput(file, options)
-  const results: ValidResult[] = []
-  let log: SinceResult | null
-  if (isEvidenceList(content)) {
-    const whole = await collectResults(content, { trust, results })
-    log = await readSince(options, checkpointsOf(whole))
-    cli.output.answer({
-      body: { valid: true, ...describeResults(results, whole), ...describeLog(log) },
-      next: null,
-      human: () => toBlock([...formatResults(results, whole), ...formatLog(log)]),
-    })
-  } else {
-    const result = await verifyEvidence(content, trust)
-    if (result.kind === 'invalid') throw notValid(result)
-    results.push(result)
-    log = await readSince(options, checkpointsOf(result))
-    cli.output.answer({
-      body: { valid: true, ...describeResult(result), ...describeLog(log) },
-      next: null,
-      human: () => toBlock([...formatResult(result), ...formatLog(log)]),
-    })
-  }
-  return results.some(hasNo) || !isContained(log) ? EXIT.failure : EXIT.ok
+  const result = await verifyContent(content, trust)
+  if (result.kind === 'invalid') throw notValid(result)
+  const log = await readSince(
+    options,
+    result.logs.map(({ checkpoint }) => checkpoint),
+  )
+  cli.output.answer({
+    body: { valid: true, ...describeResult(result), ...describeLog(log) },
+    next: null,
+    human: () => toBlock([...formatResult(result), ...formatLog(log)]),
+  })
+  return hasNo(result) || !isContained(log) ? EXIT.failure : EXIT.ok
 }
 
 /** Returns whether the log still contains what the kept checkpoint covers, if there is one. */
@@ -152,36 +123,13 @@ async function readSince(
 
 async function readInput(
   file: string,
-  { ownerKey, logKey, rpc }: VerifyOptions,
+  options: VerifyOptions,
 ): Promise<{ trust: Trust; content: Uint8Array<ArrayBuffer> }> {
-  if (rpc !== undefined && !(URL.canParse(rpc) && /^https?:$/.test(new URL(rpc).protocol))) {
-    throw usageError('--rpc must be an http or https URL.')
-  }
   try {
-    const trust = {
-      ownerKeys: await Promise.all(ownerKey.map(readOwnerKey)),
-      logKeys: await Promise.all(logKey.map(readLogKey)),
-      node: rpc === undefined ? null : openChainNode(rpc),
-    }
-    return { trust, content: await readEvidence(file, process.stdin) }
+    return { trust: await readTrust(options), content: await readEvidence(file, process.stdin) }
   } catch (error) {
     throw error instanceof ArgumentError ? usageError(error.message) : error
   }
-}
-
-const checkpointsOf = ({ logs }: Pick<WholeList, 'logs'>) => logs.map(({ checkpoint }) => checkpoint)
-
-/** Collects the results of an export, which count only if all of it is whole. */
-async function collectResults(
-  content: Uint8Array<ArrayBuffer>,
-  { trust, results }: { trust: Trust; results: ValidResult[] },
-): Promise<WholeList> {
-  for await (const one of verifyEvidenceList(content, trust)) {
-    if (one.kind === 'invalid') throw notValid(one)
-    if (one.kind === 'whole') return one
-    results.push(one)
-  }
-  throw new Error('the export has no end')
 }
 
 /** The evidence may be valid, but the log does not contain what the kept checkpoint covers. */

@@ -6,7 +6,7 @@ import { endAllInvitations } from '../domain/members/end-all-invitations.ts'
 import { reconcilePayment } from '../domain/reconciliation/reconcile-payment.ts'
 import { listDueForLookup } from '../domain/reconciliation/reconciliation-store.ts'
 import { endAllSessions } from '../domain/sessions/end-all-sessions.ts'
-import { findLogStanding, joinRestoredLog } from '../domain/transparency-log/join-restored-log.ts'
+import { findLogStanding, createNewLog } from '../domain/transparency-log/create-new-log.ts'
 import { compareLedger } from '../domain/unexplained-transfers/compare-ledger.ts'
 import { findOpenRestore, insertRestore, markRestoreFinished } from '../domain/unexplained-transfers/restores-store.ts'
 import { LOST_AUTHORIZATION_MS } from '../domain/unexplained-transfers/unexplained-transfer.ts'
@@ -55,15 +55,15 @@ export interface AfterRestoreOptions {
  * database has lost leaves of the transparency log, begins a new log.
  *
  * The work can be repeated after a failure. It is finished when no authorization that the backup does not contain can
- * still be used. Returns whether it is finished. Throws an `OperatorError` if the log was rewritten, and `ChainUnavailable`, `EnclaveUnavailable` or
- * `DatabaseUnavailable` if one of them cannot be reached.
+ * still be used. Returns whether it is finished. Throws an `OperatorError` if the log was rewritten, and
+ * `ChainUnavailable`, `EnclaveUnavailable` or `DatabaseUnavailable` if one of them cannot be reached.
  */
 export async function runAfterRestore(
   ctx: Context,
   { since, confirmed, newLog, print }: AfterRestoreOptions,
 ): Promise<{ isFinished: boolean }> {
   // What the command itself changes then has leaves in the log that goes on.
-  await joinLog(ctx, { confirmed, newLog, print })
+  await compareLog(ctx, { confirmed, newLog, print })
   const restoredAt = confirmed ? await openRestore(ctx) : ctx.clock.now()
   if (confirmed) await endCredentials(ctx, { restoredAt, print })
   for (const mode of MODES) {
@@ -88,19 +88,15 @@ export async function runAfterRestore(
   return { isFinished: true }
 }
 
-async function joinLog(ctx: Context, { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>): Promise<void> {
-  if (!confirmed && !newLog) {
-    const standing = await findLogStanding(ctx)
-    print(LOG_STANDINGS[standing])
-    return
-  }
-  const begun = await joinRestoredLog(ctx, { isForced: newLog })
-  if (begun === null) {
-    print(LOG_STANDINGS[await findLogStanding(ctx)])
-    return
-  }
+async function compareLog(
+  ctx: Context,
+  { confirmed, newLog, print }: Omit<AfterRestoreOptions, 'since'>,
+): Promise<void> {
+  const begun = confirmed || newLog ? await createNewLog(ctx, { isForced: newLog }) : null
   print(
-    `The transparency log goes on from ${begun.size} leaves as ${begun.origin}. It says that ${begun.ended.join(' and ')} ended.`,
+    begun === null
+      ? LOG_STANDINGS[await findLogStanding(ctx)]
+      : `The transparency log goes on from ${begun.size} leaves as ${begun.origin}. It says that ${begun.ended.join(' and ')} ended.`,
   )
 }
 

@@ -7,14 +7,14 @@ import { startLeasedLoop } from './start-leased-loop.ts'
 const INTERVAL_MS = 1_000
 /** Longer than two batches take, and the time limit of a statement. */
 const LEASE_MS = 60_000
-/** So many leaves, of less than a kilobyte each, are in memory at once. */
+/** At most this many leaves, of less than a kilobyte each, are in memory at once. */
 const LEAVES_PER_BATCH_MAX = 1_000
-/** A round ends after so many batches, so that the loop can be stopped. */
+/** A round has at most this many batches, so that it ends. */
 const BATCHES_PER_ROUND_MAX = 20
 
 /**
- * Makes leaves of the transparency log of what has changed (D80), and keeps the newest checkpoint in a file. If the file
- * cannot be written, the round has failed, and the next one adds leaves nevertheless.
+ * Adds a leaf to the transparency log for each change (D80), and keeps the newest checkpoint in a file. If the file cannot
+ * be written, the round fails, and the next one still adds leaves.
  */
 export function growLog(ctx: Context, { holder }: { holder: string }): Loop {
   const options = { name: 'grow-log', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }

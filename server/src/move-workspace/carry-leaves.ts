@@ -1,18 +1,16 @@
 import { runQuery } from '../db/moved-rows.ts'
 import type { Move } from '../domain/moves/move.ts'
 import {
-  findSignedHead,
   insertCarriedLeaves,
   insertCarriedLog,
-  pageOwnLeaves,
   renewCarriedLogs,
 } from '../domain/transparency-log/carried-leaves-store.ts'
 import { proveInclusion, rememberSubtrees } from '../domain/transparency-log/merkle-tree.ts'
 import { readTiles, tilesOfProofs } from '../domain/transparency-log/tile.ts'
-import { findTiles } from '../domain/transparency-log/transparency-log-store.ts'
+import { findLogHead, findTiles, pageOwnLeaves } from '../domain/transparency-log/transparency-log-store.ts'
 import { MoveRefused, type Cells } from './cells.ts'
 
-/** So many leaves, of about a kilobyte with their proofs, are in memory at once. */
+/** At most this many leaves, of about a kilobyte with their proofs, are in memory at once. */
 const LEAVES_PER_PAGE = 1_000
 
 /**
@@ -22,7 +20,7 @@ const LEAVES_PER_PAGE = 1_000
  * Throws `MoveRefused` if the log has not grown since public keys are stored.
  */
 export async function carryLeaves(from: Cells['from'], { id: moveId, workspaceId }: Move): Promise<void> {
-  const { size, checkpoint, verifierKey } = await runQuery(from, findSignedHead())
+  const { size, checkpoint, verifierKey } = await runQuery(from, findLogHead())
   if (checkpoint === null) return
   if (verifierKey === null) {
     throw new MoveRefused('The transparency log has not grown since the upgrade. Make a payment here first.')

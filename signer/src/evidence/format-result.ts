@@ -1,8 +1,9 @@
 import { cleanLine } from '../clean-text.ts'
 import { formatAmount } from '../describe/format.ts'
+import { DOES_NOT_PROVE } from './does-not-prove.ts'
 import type { InvalidResult, PaymentSummary, ValidResult } from './judge-payment.ts'
 import type { Verdict } from './verdict.ts'
-import type { WholeList } from './verify-evidence-list.ts'
+import type { ListResult } from './verify-evidence-list.ts'
 
 const QUESTIONS = [
   ['ownerSigned', 'Owner signed'],
@@ -15,40 +16,40 @@ export function listAnswers(result: ValidResult): readonly { readonly question: 
   return QUESTIONS.map(([name, question]) => ({ question, verdict: result[name] }))
 }
 
-/** Returns whether one of the three answers is no. */
-export function hasNo(result: ValidResult): boolean {
+/** Returns whether one of the answers is no. */
+export function hasNo(result: ValidResult | ListResult): boolean {
+  if (result.kind === 'list') return result.payments.some(hasNo)
   return listAnswers(result).some(({ verdict }) => verdict.answer === 'no')
 }
 
-/** Describes the result of a file in lines for people. No line contains control characters of the file. */
-export function formatResult(result: ValidResult): readonly string[] {
+/** Describes a result in lines for people. No line contains control characters of the file. */
+export function formatResult(result: ValidResult | ListResult): readonly string[] {
   return [
-    describePayment(result.payment),
-    ...listAnswers(result).map(({ question, verdict }) => `${question}: ${verdict.answer} (${verdict.reason})`),
+    ...(result.kind === 'list' ? formatPayments(result) : formatPayment(result, () => true)),
     ...formatList('What could not be checked:', result.unknown),
-    ...formatList('What this does not prove:', result.doesNotProve),
+    ...formatList('What this does not prove:', DOES_NOT_PROVE),
   ].map(cleanLine)
 }
 
-/** Describes the results of an export in lines for people: how many there are, and each payment with the answer no. */
-export function formatResults(results: readonly ValidResult[], whole: WholeList): readonly string[] {
+/** Says how many payments there are with each answer, and describes each payment with the answer no. */
+function formatPayments({ payments, leftOut }: ListResult): readonly string[] {
   const tell = (name: (typeof QUESTIONS)[number][0]): string =>
     (['yes', 'no', 'not checked'] as const)
-      .map((answer) => `${answer}: ${results.filter((result) => result[name].answer === answer).length}`)
+      .map((answer) => `${answer}: ${payments.filter((payment) => payment[name].answer === answer).length}`)
       .join(', ')
   return [
-    `${whole.payments} payments. ${whole.leftOut} more of the period have no evidence yet.`,
+    `${payments.length} payments. ${leftOut} more of the period have no evidence yet.`,
     ...QUESTIONS.map(([name, question]) => `${question}: ${tell(name)}`),
-    ...results.filter(hasNo).flatMap((result) => [
-      '',
-      describePayment(result.payment),
-      ...listAnswers(result)
-        .filter(({ verdict }) => verdict.answer === 'no')
-        .map(({ question, verdict }) => `${question}: no (${verdict.reason})`),
-    ]),
-    ...formatList('What could not be checked:', [...new Set(results.flatMap(({ unknown }) => unknown))]),
-    ...formatList('What this does not prove:', results[0]?.doesNotProve ?? []),
-  ].map(cleanLine)
+    ...payments.filter(hasNo).flatMap((payment) => ['', ...formatPayment(payment, ({ answer }) => answer === 'no')]),
+  ]
+}
+
+function formatPayment(result: ValidResult, isShown: (verdict: Verdict) => boolean): readonly string[] {
+  const shown = listAnswers(result).filter(({ verdict }) => isShown(verdict))
+  return [
+    describePayment(result.payment),
+    ...shown.map(({ question, verdict: { answer, reason } }) => `${question}: ${answer} (${reason})`),
+  ]
 }
 
 /** Says which part of a file is wrong. */
@@ -56,18 +57,13 @@ export function formatInvalid({ part, reason }: InvalidResult): string {
   return cleanLine(`The evidence is not valid. In ${part}: ${reason}.`)
 }
 
-/** Describes the result of a file as JSON. */
-export function describeResult(result: ValidResult) {
-  return { ...describeAnswers(result), does_not_prove: result.doesNotProve }
-}
-
-/** Describes the results of an export as JSON. */
-export function describeResults(results: readonly ValidResult[], { leftOut }: WholeList) {
-  return {
-    left_out: leftOut,
-    payments: results.map(describeAnswers),
-    does_not_prove: results[0]?.doesNotProve ?? [],
-  }
+/** Describes a result as JSON. */
+export function describeResult(result: ValidResult | ListResult) {
+  const answers =
+    result.kind === 'list'
+      ? { left_out: result.leftOut, payments: result.payments.map(describeAnswers) }
+      : describeAnswers(result)
+  return { ...answers, does_not_prove: DOES_NOT_PROVE }
 }
 
 function describeAnswers({ payment, unknown, ownerSigned, withinLimits, onChain }: ValidResult) {

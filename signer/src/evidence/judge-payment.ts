@@ -1,6 +1,5 @@
 import { fromBase64 } from '../bytes.ts'
 import { sha256 } from '../verify-assertion.ts'
-import { DOES_NOT_PROVE } from './does-not-prove.ts'
 import type { LogEntry } from './file.ts'
 import { judgeChain, type ChainNode } from './judge-chain.ts'
 import { judgeLimits, listUncheckedLimits } from './judge-limits.ts'
@@ -52,7 +51,6 @@ export interface ValidResult {
   readonly onChain: Verdict
   /** What could not be checked, in sentences. */
   readonly unknown: readonly string[]
-  readonly doesNotProve: readonly string[]
   /** The logs that contain the leaves. */
   readonly logs: readonly LogEntry[]
 }
@@ -80,7 +78,6 @@ export async function judgePayment(
     withinLimits,
     onChain,
     unknown: unknown.filter((sentence) => sentence !== null),
-    doesNotProve: DOES_NOT_PROVE,
     logs,
   }
 }

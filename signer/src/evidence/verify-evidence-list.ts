@@ -26,14 +26,16 @@ export const LIST_BYTES_MAX = 512 * 1024 * 1024
 const LINES_AT_ONCE = 64
 /** The lines of so many payments, each under an authority of its own. */
 const LINES_MAX = 500_000
-const NEWLINE = 0x0a
+export const NEWLINE = 0x0a
 
-/** The end of an export that is whole. */
-export interface WholeList {
-  readonly kind: 'whole'
-  readonly payments: number
-  /** The payments of the period that have no evidence yet. */
+/** The results of an export that is whole. */
+export interface ListResult {
+  readonly kind: 'list'
+  readonly payments: readonly ValidResult[]
+  /** How many payments of the period have no evidence yet. */
   readonly leftOut: number
+  /** What could not be checked of some of the payments, in sentences. */
+  readonly unknown: readonly string[]
   readonly logs: readonly LogEntry[]
 }
 
@@ -62,13 +64,13 @@ const readEnd: Reader<{ readonly left_out: number; readonly seal: string }> = (v
 }
 
 /**
- * Verifies an export with the evidence of many payments (docs/evidence.md), and yields a result for each payment. At the
- * end it yields that the export is whole, or instead the first part that is wrong: then none of the results counts.
+ * Verifies an export with the evidence of many payments (docs/evidence.md). Throws nothing: if a part of the export is
+ * wrong, the result names the first such part, and says nothing about any payment.
  */
-export async function* verifyEvidenceList(
+export async function verifyEvidenceList(
   content: Uint8Array<ArrayBuffer>,
   trust: Trust,
-): AsyncGenerator<ValidResult | WholeList | InvalidResult> {
+): Promise<ListResult | InvalidResult> {
   try {
     if (content.length > LIST_BYTES_MAX) throw wrong(WHOLE, 'it is larger than 512 MiB')
     const ends = findEnds(content)
@@ -83,17 +85,13 @@ export async function* verifyEvidenceList(
     const logs = await verifyLogs(head.logs, { trusted: trust.logKeys, part: 'lines[0].logs' })
     checkSentences(head.does_not_prove, 'lines[0].does_not_prove')
     const authorities = new Map<string, Promise<Shared>>()
-    let payments = 0
+    const payments: ValidResult[] = []
     for (let first = 1; first < last; first += LINES_AT_ONCE) {
       const numbers = Array.from({ length: Math.min(LINES_AT_ONCE, last - first) }, (_, index) => first + index)
       const results = await settle(
         numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
       )
-      for (const result of results) {
-        if (result === null) continue
-        payments += 1
-        yield result
-      }
+      payments.push(...results.filter((result) => result !== null))
     }
     const { left_out: leftOut, seal } = readLine(line(last), readEnd)
     const hash = toBase64(await sha256(content.subarray(0, (ends[last - 1] ?? 0) + 1)))
@@ -101,9 +99,10 @@ export async function* verifyEvidenceList(
     const part = `lines[${last}].seal`
     if (key === undefined) throw wrong(part, 'there is no log')
     await verifySeal(seal, { key, format: LIST_FORMAT, hash, part })
-    yield { kind: 'whole', payments, leftOut, logs: head.logs }
+    const unknown = [...new Set(payments.flatMap((payment) => payment.unknown))]
+    return { kind: 'list', payments, leftOut, unknown, logs: head.logs }
   } catch (error) {
-    yield toInvalid(error)
+    return toInvalid(error)
   }
 }
 
@@ -173,11 +172,6 @@ function readLine<Value>({ number, content }: Line, read: (value: Json, part: st
   const value = parseCanonicalJson(content)
   if (value === undefined) throw wrong(part, NOT_CANONICAL)
   return read(value, part)
-}
-
-/** Returns whether the content is an export of many payments. A file with the evidence of one has no newline at its end. */
-export function isEvidenceList(content: Uint8Array): boolean {
-  return content.at(-1) === NEWLINE
 }
 
 function findEnds(content: Uint8Array): readonly number[] {

@@ -1,4 +1,3 @@
-import type { Json } from '../canonical-json.ts'
 import type { LeafEntry } from './file.ts'
 import { readLeaf, type Leaf } from './leaf.ts'
 import { hashLeaf, verifyInclusion } from './merkle.ts'
@@ -22,7 +21,7 @@ export async function verifyLeaf(
   { content, position, proof, texts }: LeafEntry,
   { log, checkpoint, part }: { log: number; checkpoint: Checkpoint; part: string },
 ): Promise<VerifiedLeaf> {
-  const read = await readLeaf(content, { texts: texts satisfies Json, part })
+  const read = await readLeaf(content, { texts, part })
   if (position >= checkpoint.size) throw wrong(`${part}.position`, 'the tree of the checkpoint has fewer leaves')
   const leafHash = await hashLeaf(new TextEncoder().encode(content))
   if (!(await verifyInclusion(leafHash, position, checkpoint.size, proof, checkpoint.root))) {

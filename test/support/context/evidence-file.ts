@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { canonicalJson, type JsonValue } from '../../../server/src/lib/canonical-json.ts'
+import { rootFromInclusion } from '../merkle-proofs.ts'
+import { hashText } from './log-leaves.ts'
 
 /** A file with evidence, parsed. */
 export interface EvidenceFile {
@@ -55,51 +57,31 @@ const OF_CHAIN: readonly string[] = ['tx_hash', 'block_hash']
 export function checkLog({ checkpoint, key, leaves }: EvidenceLog): void {
   const [, size = '', root = ''] = readNote(checkpoint, key).split('\n')
   for (const { content, position, proof, texts } of leaves) {
+    const leaf = createHash('sha256').update(`\0${content}`).digest()
     const path = proof.map((hash) => Buffer.from(hash, 'base64url'))
-    const computed = rootOfProof({ leaf: Buffer.from(content), position, size: Number(size), path })
-    assert.equal(computed.toString('base64'), root, content)
+    const computed = rootFromInclusion(leaf, { position, size: Number(size), proof: path })
+    assert.equal(computed?.toString('base64'), root, content)
     const members = JSON.parse(content) as Record<string, unknown>
     const hashed = Object.keys(members).filter((name) => name.endsWith('_hash') && !OF_CHAIN.includes(name))
     assert.deepEqual(Object.keys(texts), hashed.map((name) => name.slice(0, -'_hash'.length)).toSorted())
     for (const [name, text] of Object.entries(texts)) {
-      const salt = Buffer.from(String(members['salt']), 'base64url')
-      const sum = text === null ? null : createHash('sha256').update(salt).update(`${name}\0`).update(text)
-      assert.equal(sum?.digest('base64url') ?? null, members[`${name}_hash`])
+      const sum = text === null ? null : hashText(members['salt'], name, text)
+      assert.equal(sum, members[`${name}_hash`])
     }
   }
 }
 
-/** Returns the text of a signed note, whose signature is by this verifier key. */
-function readNote(note: string, verifierKey: string): string {
+/** Checks that a signed note has one signature, by this verifier key. Returns its text. */
+export function readNote(note: string, verifierKey: string): string {
   const text = note.slice(0, note.indexOf('\n\n') + 1)
-  const [, name = '', key = ''] = /^(.+)\+[0-9a-f]{8}\+(.+)$/.exec(verifierKey) ?? []
+  // The key may contain a plus sign itself.
+  const [, name = '', id = '', key = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(verifierKey) ?? []
   const line = note.slice(text.length + 1)
   assert.ok(line.startsWith(`— ${name} `), line)
-  const signature = Buffer.from(line.slice(`— ${name} `.length), 'base64').subarray(4)
-  const prefix = Buffer.from('302a300506032b6570032100', 'hex')
-  const spki = Buffer.concat([prefix, Buffer.from(key, 'base64').subarray(1)])
-  const publicKey = createPublicKey({ key: spki, format: 'der', type: 'spki' })
-  assert.ok(verify(null, Buffer.from(text), publicKey, signature))
+  const signature = Buffer.from(line.slice(`— ${name} `.length), 'base64')
+  assert.equal(signature.subarray(0, 4).toString('hex'), id)
+  const x = Buffer.from(key, 'base64').subarray(1).toString('base64url')
+  const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+  assert.ok(verify(null, Buffer.from(text), publicKey, signature.subarray(4)))
   return text
-}
-
-/** Computes the root to which a proof leads (RFC 9162, section 2.1.3.2). */
-function rootOfProof({ leaf, position, size, path }: { leaf: Buffer; position: number; size: number; path: Buffer[] }) {
-  const node = (left: Buffer, right: Buffer) => sha256(Buffer.from([1]), left, right)
-  let [first, last, hash] = [position, size - 1, sha256(Buffer.from([0]), leaf)]
-  for (const sibling of path) {
-    if (first % 2 === 1 || first === last) {
-      hash = node(sibling, hash)
-      while (first % 2 === 0 && first !== 0) [first, last] = [first / 2, Math.floor(last / 2)]
-    } else {
-      hash = node(hash, sibling)
-    }
-    ;[first, last] = [Math.floor(first / 2), Math.floor(last / 2)]
-  }
-  assert.equal(last, 0, 'the proof has the right length')
-  return hash
-}
-
-function sha256(...parts: Buffer[]): Buffer {
-  return createHash('sha256').update(Buffer.concat(parts)).digest()
 }

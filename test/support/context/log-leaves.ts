@@ -1,4 +1,7 @@
+import { createHash } from 'node:crypto'
 import type { Database } from '../../../server/src/db/database.ts'
+import type { Context } from '../../../server/src/domain/context.ts'
+import { appendLeaves } from '../../../server/src/domain/transparency-log/append-leaves.ts'
 import { hashLeaf, rootOf } from '../../../server/src/domain/transparency-log/merkle-tree.ts'
 import { growTiles, readTiles } from '../../../server/src/domain/transparency-log/tile.ts'
 import { readRows } from '../database/read-rows.ts'
@@ -11,6 +14,17 @@ export interface StoredLeaf {
   readonly content: string
   /** The members of the content. */
   readonly members: Readonly<Record<string, string | number | null>>
+}
+
+/** Makes leaves of all changes that wait, as the job does. */
+export async function logAll(ctx: Context): Promise<void> {
+  while ((await appendLeaves(ctx, { limit: 1_000 })) > 0);
+}
+
+/** Hashes a text as a leaf with this salt (base64url) contains it, in its member `name` and `_hash`. */
+export function hashText(salt: unknown, name: string, text: string): string {
+  const bytes = Buffer.from(String(salt), 'base64url')
+  return createHash('sha256').update(bytes).update(`${name}\0${text}`).digest('base64url')
 }
 
 /** Returns all leaves of the transparency log, in the order of the tree. */

@@ -10,7 +10,7 @@ import { QueryState } from '../../components/query-state.tsx'
 import { formatPem } from '../../format/pem.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 
-/** The public keys of a wallet's owners. Whoever verifies evidence of a payment needs them from somebody they trust. */
+/** The public keys of a wallet's owners. An auditor needs them, from somebody they trust, to verify evidence. */
 export function OwnerKeys({ wallet }: { readonly wallet: Wallet }) {
   const [isOpen, setOpen] = useState(false)
   if (!isOpen) {
@@ -31,8 +31,8 @@ function KeyList({ wallet }: { readonly wallet: Wallet }) {
   return (
     <div className="grid gap-3">
       <p className="text-sm text-muted">
-        Whoever verifies the evidence of a payment needs the public key of the owner. It is no secret. Hand it over in
-        another way than the evidence.
+        An auditor needs the public key of the owner to verify the evidence of a payment. It is no secret. Hand it over
+        in another way than the evidence.
       </p>
       {keys === undefined ? (
         <QueryState error={error} onRetry={refetch} lines={2} />

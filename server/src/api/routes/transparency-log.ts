@@ -17,7 +17,7 @@ const METADATA_SECONDS = 60
 const CHECKPOINT_SECONDS = 1
 /** A tile never changes. */
 const TILE_SECONDS = 365 * 24 * 60 * 60
-/** At most so many restores are listed. Each leaf has about a kilobyte. */
+/** At most this many restores are listed. Each leaf has about a kilobyte. */
 const RESTORES_LISTED_MAX = 100
 
 /**

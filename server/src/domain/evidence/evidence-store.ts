@@ -120,7 +120,7 @@ export function listAnswered(workspaceId: string, paymentIds: readonly string[])
   }
 }
 
-/** Finds when the change was made that has waited longest for its leaf. Uses the primary key. */
+/** Finds the time of the change that has waited longest for its leaf. Null if none waits. Uses the primary key. */
 export function findOldestQueued(): Query<Date | null> {
   return {
     name: 'find_oldest_queued_change',

@@ -74,13 +74,16 @@ export interface Unavailable {
 }
 
 /**
- * At most so many suspensions of a grant, and so many stops of each scope, are looked through. If there were more
- * between the suspension of a grant and its resumption, the signature that resumed it is not found.
+ * At most this many suspensions of a grant, and this many stops of each scope, are read. If there were more between the
+ * suspension of a grant and its resumption, the signature that resumed it is not found.
  */
 const SUSPENSIONS_MAX = 20
-/** So many signatures of each grant, payment and wallet are read. A wallet has one of each passkey's record, and changes of its owners. */
+/**
+ * At most this many signatures of each grant, payment and wallet are read. A wallet has one of its record by each passkey,
+ * and one of each change of its owners.
+ */
 const SIGNATURES_OF_SUBJECT_MAX = 400
-/** So many signatures of each grant and stop are read that may have resumed the grant. */
+/** At most this many signatures about each grant and stop are read that may have resumed the grant. */
 const RESUMPTIONS_MAX = 20
 /** A text that sorts after the ids of all audit entries. */
 const AFTER_ALL_ENTRIES = 'b'
@@ -194,7 +197,8 @@ function findOwnLeaves(
   return [...own, { ...leaf, texts: { resource_url: answer.resourceUrl, offer, receipt } }]
 }
 
-const BEHIND: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
+/** A leaf is not made yet. */
+export const BEHIND: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
 
 /** Returns whether the leaf of a change may still be made: whether the oldest change that waits is not later. */
 function isQueued(at: Date, oldestQueued: Date | null): boolean {
@@ -299,11 +303,8 @@ function keyOfSignature(signature: StoredSignature): LeafKey {
 }
 
 function keysOfPayment({ id: subject, kind }: ProvenPayment): LeafKey[] {
-  const types = [
-    'payment.decided',
-    'payment.ended',
-    ...(kind === 'x402' ? ['purchase.answered' as const] : []),
-  ] as const
+  const types: LeafKey['type'][] = ['payment.decided', 'payment.ended']
+  if (kind === 'x402') types.push('purchase.answered')
   return types.map((type) => ({ type, subject }))
 }
 

@@ -10,30 +10,22 @@ import {
   signChange,
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
+import { logAll } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
-import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
+import { changeOwners, resume, signRecord, withdrawOne } from '../../../../test/support/context/owner-fixture.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
-import { agent, RECIPIENT } from '../../../../test/support/context/seed.ts'
+import { agent } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { createAgent } from '../agents/create-agent.ts'
-import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
-import { getWalletRecord } from '../owners/get-wallet-record.ts'
-import { signWalletRecord } from '../owners/sign-wallet-record.ts'
 import type { Payment } from '../payments/payment.ts'
-import { issueResumeRequest } from '../stops/issue-resume-request.ts'
-import { resumeGrants } from '../stops/resume-grants.ts'
-import { challengeOf } from '../stops/resume-statement.ts'
 import { stopAgents } from '../stops/stop-agents.ts'
-import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
-import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
-import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
 import { DOES_NOT_PROVE } from './evidence-format.ts'
 import { getEvidence } from './get-evidence.ts'
 import { listEvidence } from './list-evidence.ts'
@@ -94,15 +86,15 @@ describe('evidence of a payment', () => {
     const free = await pay(owned, grant)
     await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
     const suspended = await pay(owned, grant)
-    await resume(owned, { grantId: grant.id })
+    await resume(ctx, owned, { grantId: grant.id })
     const resumed = await pay(owned, grant)
     const scope = { workspaceId, mode, actor }
     const { stop } = await stopAgents(ctx, { ...scope, agentId: owned.agentId, walletAddress: null })
     const stopId = stop?.id ?? assert.fail()
-    await resume(owned, { stopId })
+    await resume(ctx, owned, { stopId })
     const released = await pay(owned, grant)
     await stopAgents(ctx, { ...scope, agentId: null, walletAddress: null })
-    await resume(owned, { grantId: grant.id })
+    await resume(ctx, owned, { grantId: grant.id })
     const alone = await pay(owned, grant)
 
     const granted = [`record ${owned.wallet.address}`, `grant ${grant.id}`, `grant.activated ${grant.id}`]
@@ -132,13 +124,13 @@ describe('evidence of a payment', () => {
     const [grant, another] = [await openActive(ctx, owned), await openActive(ctx, other)]
     const ofStop = (parts: string[]) => parts.filter((part) => /^(grant\.suspended|agents|resume)/.test(part))
     await stopAgents(ctx, { workspaceId, mode, actor, agentId: other.agentId, walletAddress: null })
-    await resume(owned, { grantId: another.id })
+    await resume(ctx, owned, { grantId: another.id })
     assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), [])
 
     await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
     const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
     assert.ok(stop !== null)
-    await resume(owned, { grantId: grant.id })
+    await resume(ctx, owned, { grantId: grant.id })
     const parts = [`grant.suspended ${grant.id}`, `resume ${grant.id}`]
     assert.deepEqual(ofStop(describeFile(await read(owned, await pay(owned, grant)))), parts)
   })
@@ -165,7 +157,7 @@ describe('evidence of a payment', () => {
     const { actor, wallet, workspaceId, mode } = owned
     const second = await addWalletOwner(ctx, actor.id)
     await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
-    await signRecord({ ...owned, owner: second })
+    await signRecord(ctx, owned, second)
     const grant = await openActive(ctx, { ...owned, owner: second })
     const payment = await pay(owned, grant)
     const other = await openOther(owned)
@@ -194,18 +186,13 @@ describe('evidence of a payment', () => {
   test('of a withdrawal has the signature of the withdrawal, and no leaf of a grant', async () => {
     const owned = await openRecorded()
     await openActive(ctx, owned)
-    const { workspaceId, mode, owner, actor, wallet } = owned
-    const amount = { amountMicro: microUsdc(1_000_000n), amountUsdc: '1' }
-    const asked = { workspaceId, mode, wallet: wallet.address, to: RECIPIENT, amount, actor }
-    const { requestId, signingRequest } = await issueWithdrawalRequest(ctx, asked)
-    const assertion = owner.assert(signingRequest.payload)
-    const { id } = await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
+    const { id } = await withdrawOne(ctx, owned)
     await settle(id)
     const file = await read(owned, { id })
     const bound = getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: owned.agentId })
     await assert.rejects(bound, { status: 404, type: 'not_found' })
     assert.deepEqual(describeFile(file), [
-      `record ${wallet.address}`,
+      `record ${owned.wallet.address}`,
       `withdrawal ${id}`,
       'payment.decided',
       'payment.ended',
@@ -216,11 +203,11 @@ describe('evidence of a payment', () => {
     const owned = await openRecorded()
     const grant = await openActive(ctx, owned)
     const pending = await seedPayment(ctx, toSeed(owned, grant))
-    await logAll()
+    await logAll(ctx)
     await refuse(owned, pending, { reason: 'payment_pending', retry_at: null }, 5)
     const payment = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await refuse(owned, payment, { reason: 'log_behind', retry_at: null }, 5)
-    await logAll()
+    await logAll(ctx)
     const error = await getError(owned, payment)
     const { reason, retry_at: retryAt } = error.details as { reason: string; retry_at: string }
     assert.deepEqual([error.status, error.code, reason], [409, 'evidence_not_ready', 'signature_usable'])
@@ -237,7 +224,7 @@ describe('evidence of a payment', () => {
     const grant = await openActive(ctx, owned)
     const old = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await readRows(ctx.db, 'delete from log_queue where subject = $1', [old.id])
-    await logAll()
+    await logAll(ctx)
     await unavailable(owned, old)
     // A change that is newer by far waits: the leaf of the old payment is not among those that will be made.
     await seedPayment(later(ctx, 120_000), toSeed(owned, grant))
@@ -246,11 +233,11 @@ describe('evidence of a payment', () => {
     const lost = await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed' })
     await readRows(ctx.db, "delete from log_queue where subject = $1 and type = 'payment.ended'", [lost.id])
     await readRows(ctx.db, 'update payments set id = id || $2 where id = $1', [lost.id, 'x'])
-    await logAll()
+    await logAll(ctx)
     await readRows(ctx.db, 'update payments set id = $1 where id = $1 || $2', [lost.id, 'x'])
     const queue = "insert into log_queue (log_id, type, subject, at) values ($1, 'payment.ended', $2, now())"
     await readRows(ctx.db, queue, [owned.workspaceId, lost.id])
-    await logAll()
+    await logAll(ctx)
     await unavailable(owned, lost)
   })
 
@@ -282,14 +269,14 @@ describe('evidence of a payment', () => {
     await createAgent(ctx, { workspaceId, mode, id: other.agentId, actor })
     const [grant] = [await openActive(ctx, owned), await openActive(ctx, other)]
     const { stop } = await stopAgents(ctx, { workspaceId, mode, actor, agentId: null, walletAddress: null })
-    await resume(owned, { stopId: stop?.id ?? assert.fail() })
+    await resume(ctx, owned, { stopId: stop?.id ?? assert.fail() })
     const { id } = await pay(owned, grant)
     await openSignatures()
     const refused = { status: 409, code: 'evidence_unavailable', details: { reason: 'names_other_agents' } }
     await assert.rejects(getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: owned.agentId }), refused)
     await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null })
     await suspendGrant(ctx, { workspaceId, grantId: grant.id, actor })
-    await resume(owned, { grantId: grant.id })
+    await resume(ctx, owned, { grantId: grant.id })
     const later = await pay(owned, grant)
     await openSignatures()
     await getEvidence(ctx, { ...placeOf(owned), id: later.id, boundAgentId: owned.agentId })
@@ -318,7 +305,7 @@ describe('evidence of a payment', () => {
     const head = JSON.parse((await list.next()) ?? '') as { logs: [EvidenceFile['logs'][number]] }
     const [newer, suspended] = [await pay(owned, grant), { workspaceId: owned.workspaceId, grantId: grant.id }]
     await suspendGrant(ctx, { ...suspended, actor: owned.actor })
-    await logAll()
+    await logAll(ctx)
     pages.push([newer])
     const lines: EvidenceLine[] = []
     for (let text = await list.next(); text !== null; text = await list.next()) {
@@ -373,14 +360,8 @@ describe('evidence of a payment', () => {
   /** Opens a workspace whose owner has signed the wallet's record. */
   async function openRecorded(): Promise<Owned> {
     const owned = await openOwned(ctx)
-    await signRecord(owned)
+    await signRecord(ctx, owned)
     return owned
-  }
-
-  async function signRecord({ workspaceId, mode, wallet, owner, actor }: Owned): Promise<void> {
-    const place = { workspaceId, mode, address: wallet.address }
-    const { statement } = await getWalletRecord(ctx, place)
-    await signWalletRecord(ctx, { ...place, assertion: owner.assert(statement), actor })
   }
 
   async function pay(owned: Owned, grant: Grant, changes: { memo?: string; idempotencyKey?: string } = {}) {
@@ -397,31 +378,15 @@ describe('evidence of a payment', () => {
     )
   }
 
-  async function resume(
-    { workspaceId, owner, actor }: Owned,
-    asked: { readonly stopId: string } | { readonly grantId: string },
-  ): Promise<void> {
-    const { payload, expiresAt } = await issueResumeRequest(ctx, {
-      workspaceId,
-      credentialId: owner.credentialId,
-      ...asked,
-    })
-    await resumeGrants(ctx, { workspaceId, ...asked, expiresAt, assertion: owner.assert(challengeOf(payload)), actor })
-  }
-
   /** Makes the leaves and opens the signatures, and returns the file. */
   async function read(owned: Owned, { id }: { readonly id: string }): Promise<EvidenceFile> {
-    await logAll()
+    await logAll(ctx)
     await openSignatures()
     return openEvidence(await getEvidence(ctx, { ...placeOf(owned), id, boundAgentId: null }))
   }
 
-  async function logAll(): Promise<void> {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
-  }
-
   async function openSignatures(): Promise<void> {
-    await logAll()
+    await logAll(ctx)
     await cleanUpOnce(later(ctx, FENCE_MS), 'ownerSignatures')
   }
 

@@ -3,28 +3,26 @@ import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
-import { findEvidence, type Collected, type NotReady, type Unavailable } from './find-evidence.ts'
+import { BEHIND, findEvidence, type Collected, type NotReady, type Unavailable } from './find-evidence.ts'
 import { DOES_NOT_PROVE, EVIDENCE_FORMAT } from './evidence-format.ts'
 import { formatLeaf, formatSeal, formatSignature, hashOf } from './format-evidence.ts'
 import { compareLeaves, openLogs, proveLeaves, type OpenLogs } from './open-logs.ts'
 
-/** So long a caller waits before it asks again, if it is not known when the evidence will be ready. */
+/** How long a caller waits before it asks again, if it is not known when the evidence will be ready. */
 const RETRY_SECONDS = 5
-/** Signatures are made readable so long after they have become useless at most: see `jobs/clean-up.ts`. */
+/** A signature is decrypted at most this long after it has become useless (`jobs/clean-up.ts`). */
 const OPENING_MS = 60_000
-
-export type EvidenceContext = Pick<Context, 'db' | 'clock' | 'transparencyLog'>
 
 /**
  * Returns the file that proves who allowed a payment (D81), in canonical JSON. `docs/evidence.md` specifies it. The file
  * of a payment changes only if its log has grown, or its grant is revoked.
  *
- * Errors: 404; 403 `agent_not_authorized`; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for the log, and while somebody
- * might use a signature again; 409 `evidence_unavailable` if the payment was not logged, or if
- * the file would tell the caller about other agents.
+ * Errors: 404; 403 `agent_not_authorized`; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for
+ * the log, and while somebody might use a signature again; 409 `evidence_unavailable` if the payment was not logged, if
+ * the file would be too large, or if it would tell the caller about other agents.
  */
 export async function getEvidence(
-  ctx: EvidenceContext,
+  ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
   {
     workspaceId,
     mode,
@@ -43,14 +41,12 @@ export async function getEvidence(
   if (boundAgentId !== null && payment.agentId === null) throw paymentNotFound()
   if (boundAgentId !== null && payment.agentId !== boundAgentId) throw ofAnotherAgent()
   const logs = await openLogs(ctx, workspaceId)
-  const [collected] = logs === null ? [] : await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
-  if (logs === null || collected === undefined) throw toProblem(ctx, NOTHING_LOGGED)
+  if (logs === null) throw toProblem(ctx, BEHIND)
+  const [collected = BEHIND] = await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
   if (boundAgentId !== null && namesOtherAgents(collected, boundAgentId)) throw toProblem(ctx, OF_OTHER_AGENTS)
   return await formatFile(ctx, logs, { workspaceId, collected })
 }
-
-const NOTHING_LOGGED: NotReady = { kind: 'not_ready', reason: 'log_behind', retryAt: null }
 
 const OF_OTHER_AGENTS = { kind: 'unavailable', reason: 'names_other_agents' } as const
 
@@ -87,7 +83,6 @@ async function formatFile(
 function toProblem({ clock }: Pick<Context, 'clock'>, why: NotReady | Unavailable | typeof OF_OTHER_AGENTS): Problem {
   if (why.kind === 'unavailable') return problem('evidence_unavailable', { details: { reason: why.reason } })
   const now = clock.now().getTime()
-  // A signature is made readable a little after it has become useless.
   const retryAt = why.retryAt === null ? null : new Date(Math.max(why.retryAt.getTime() + OPENING_MS, now))
   return problem('evidence_not_ready', {
     details: { reason: why.reason, retry_at: retryAt?.toISOString() ?? null },

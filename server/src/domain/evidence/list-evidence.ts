@@ -8,9 +8,9 @@ import { formatLeaf, formatSeal, formatSignature } from './format-evidence.ts'
 import { compareLeaves, openLogs, proveLeaves, type LoggedLeaf, type OpenLogs } from './open-logs.ts'
 import { findEvidence, type Collected, type LeafWithTexts, type ProvenPayment } from './find-evidence.ts'
 
-/** So many payments are proved at once. Their leaves, signatures and tiles are in memory. */
+/** At most this many payments are proved at once. Their leaves, signatures and tiles are in memory. */
 const BATCH_PAYMENTS = 100
-/** What payments have in common is written again if this many others were written since. */
+/** What payments have in common is written again after this many others. */
 const AUTHORITIES_MAX = 1_000
 
 export interface EvidenceList {

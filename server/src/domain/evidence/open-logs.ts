@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
 import { findCarriedLeaves, listCarriedLogs } from '../transparency-log/carried-leaves-store.ts'
 import { proveInclusion, rememberSubtrees } from '../transparency-log/merkle-tree.ts'
-import { formatCheckpoint, NoteSigner } from '../transparency-log/signed-note.ts'
+import { formatCheckpoint, NoteSigner, parseCheckpoint } from '../transparency-log/signed-note.ts'
 import { HASH_BYTES, readTiles, tilesOfProofs } from '../transparency-log/tile.ts'
 import {
   findLeaves,
-  findLogTree,
+  findLogHead,
   findTiles,
   type LeafKey,
   type StoredLeaf,
@@ -43,18 +43,19 @@ interface CarriedPlace {
 }
 
 /**
- * Opens the logs that contain the leaves of a workspace. Returns null if this cell's log has no leaf yet. The checkpoint is signed
- * anew, because the stored one is by another key if the encryption key was lost since (D74a).
+ * Opens the logs that contain the leaves of a workspace. Returns null if this cell's log has no leaf yet. The checkpoint
+ * is signed again, because the stored one is by another key if the encryption key was lost since (D74a).
  */
 export async function openLogs(
   ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
   workspaceId: string,
 ): Promise<OpenLogs | null> {
   const openedAt = ctx.clock.now()
-  const [[tree, earlier], seed] = await Promise.all([
-    ctx.db.read([findLogTree(), listCarriedLogs(workspaceId)]),
+  const [[head, earlier], seed] = await Promise.all([
+    ctx.db.read([findLogHead(), listCarriedLogs(workspaceId)]),
     ctx.transparencyLog.key.read(),
   ])
+  const tree = head.checkpoint === null ? null : parseCheckpoint(head.checkpoint)
   if (tree === null) return null
   const signer = new NoteSigner(tree.origin, seed)
   const own = { checkpoint: signer.sign(formatCheckpoint(tree)), key: signer.verifierKey }

@@ -1,5 +1,6 @@
 import { parseJson } from '../../lib/parse-json.ts'
 import type { StoredSignature } from '../owner-signatures/owner-signatures-store.ts'
+import type { Payment } from '../payments/payment.ts'
 import { compareLeaves, isBefore, type LoggedLeaf } from './open-logs.ts'
 
 /** A signature, and its leaf. The leaf is missing if the signature was kept before there were such leaves. */
@@ -20,13 +21,6 @@ interface ResumedGrant {
 interface Moment {
   readonly leaf: LoggedLeaf | null
   readonly at: Date
-}
-
-/** For what evidence needs signatures. */
-interface Purpose {
-  readonly id: string
-  readonly grantId: string | null
-  readonly walletAddress: string
 }
 
 /** What suspended a grant, and the signature that resumed it. */
@@ -70,7 +64,7 @@ export function findSuspension(
  * payment.
  */
 export function selectSignatures(
-  { id, grantId, walletAddress }: Purpose,
+  { id, grantId, walletAddress }: Pick<Payment, 'id' | 'grantId' | 'walletAddress'>,
   {
     decided,
     resumed,

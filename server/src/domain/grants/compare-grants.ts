@@ -9,8 +9,8 @@ const RETRY_MS = 10 * 60_000
 
 /**
  * Compares active grants whose time has come with the record of the enclave (D79), at most `limit`, with one call to the
- * enclave each. The log names a grant whose terms differ, and a metric counts such grants. `mayContinue` is asked before
- * each grant after the first.
+ * enclave each. Logs an error for each grant whose terms differ, and a metric counts these grants. Calls `mayContinue`
+ * before each grant after the first.
  *
  * @throws EnclaveUnavailable, EnclaveOutOfReach
  */

@@ -20,7 +20,7 @@ export interface SignedTerms {
 /**
  * Reads the rules of an active grant at the enclave, and compares them with the grant's terms. Only an owner can change
  * the rules, so a term that somebody changed in our database is found here, even if only the service enforces it (D79).
- * The log names a grant whose terms differ.
+ * Logs an error if the terms differ.
  *
  * Errors: 404; 409 `grant_revoked`, `grant_not_active`.
  *

@@ -136,6 +136,9 @@ const STORED_ROW = {
   assertion: narrow<OwnerAssertion>(signatures.assertion),
   entry_sha256: signatures.entry_sha256,
 }
+const FOUND_ROW = { ...STORED_ROW, is_lost: nullable(computed.bool) }
+/** The columns of `FOUND_ROW`, as they are selected from the table. */
+const FOUND_COLUMNS = `${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost`
 
 /**
  * Lists the signatures that were given for these grants, stops, payments and wallets, the oldest first. Of each subject,
@@ -148,14 +151,14 @@ export function listSignaturesOf(
 ): Query<StoredSignature[]> {
   return {
     name: 'list_signatures_of',
-    text: `select ${listOf(STORED_ROW)}, is_lost
+    text: `select ${listOf(FOUND_ROW)}
       from unnest($3::text[]) as r (of_subject)
-      cross join lateral (select ${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost from owner_signatures
+      cross join lateral (select ${FOUND_COLUMNS} from owner_signatures
         where workspace_id = $1 and mode = $2 and subject = of_subject
         order by received_at, credential_id, challenge_sha256 limit $4) s
       order by received_at, credential_id, challenge_sha256`,
     values: [workspaceId, mode, subjects, rowsMax],
-    read: all({ ...STORED_ROW, is_lost: nullable(computed.bool) }, toStored),
+    read: all(FOUND_ROW, toStored),
   }
 }
 
@@ -177,21 +180,18 @@ export function listResumptions(
 ): Query<StoredSignature[]> {
   return {
     name: 'list_resumptions',
-    text: `select distinct on (credential_id, challenge_sha256) ${listOf(STORED_ROW)}, is_lost
+    text: `select distinct on (credential_id, challenge_sha256) ${listOf(FOUND_ROW)}
       from unnest($3::text[], $4::text[]) as r (of_subject, of_grant)
-      cross join lateral (select ${listOf(STORED_ROW)}, assertion_sealed = '' as is_lost from owner_signatures
+      cross join lateral (select ${FOUND_COLUMNS} from owner_signatures
         where workspace_id = $1 and mode = $2 and subject = of_subject and kind = 'resume'
           and position(convert_to(of_grant, 'UTF8') in statement) > 0
         order by received_at desc, credential_id desc, challenge_sha256 desc limit $5) s`,
     values: [workspaceId, mode, lookups.map(({ subject }) => subject), lookups.map(({ grantId }) => grantId), rowsMax],
-    read: all({ ...STORED_ROW, is_lost: nullable(computed.bool) }, toStored),
+    read: all(FOUND_ROW, toStored),
   }
 }
 
-function toStored({
-  is_lost: isLost,
-  ...row
-}: RowOf<typeof STORED_ROW> & { is_lost: boolean | null }): StoredSignature {
+function toStored(row: RowOf<typeof FOUND_ROW>): StoredSignature {
   return {
     workspaceId: row.workspace_id,
     mode: row.mode,
@@ -209,7 +209,7 @@ function toStored({
     statement: row.statement,
     usableUntil: row.usable_until,
     assertion: row.assertion,
-    isLost: isLost === true,
+    isLost: row.is_lost === true,
     entrySha256: row.entry_sha256,
   }
 }

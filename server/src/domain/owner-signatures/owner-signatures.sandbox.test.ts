@@ -11,32 +11,24 @@ import {
   type Owned,
 } from '../../../../test/support/context/grant-fixture.ts'
 import { readSignatures, verifyOffline, type KeptSignature } from '../../../../test/support/context/kept-signatures.ts'
-import { readLeaves } from '../../../../test/support/context/log-leaves.ts'
+import { logAll, readLeaves } from '../../../../test/support/context/log-leaves.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
-import { changeOwners } from '../../../../test/support/context/owner-fixture.ts'
+import { changeOwners, resume, signRecord, withdrawOne } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner, justProved } from '../../../../test/support/context/people.ts'
-import { RECIPIENT } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import { EnclaveUnavailable } from '../../enclave/errors.ts'
 import { cleanUpOnce } from '../../jobs/clean-up.ts'
 import { canonicalJson } from '../../lib/canonical-json.ts'
-import { microUsdc } from '../../values/money.ts'
 import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
 import { formatRuleName } from '../grants/rule-name.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { getWalletRecord } from '../owners/get-wallet-record.ts'
 import { signWalletRecord } from '../owners/sign-wallet-record.ts'
-import { issueResumeRequest } from '../stops/issue-resume-request.ts'
-import { resumeGrants } from '../stops/resume-grants.ts'
-import { challengeOf } from '../stops/resume-statement.ts'
 import { stopAgents } from '../stops/stop-agents.ts'
-import { appendLeaves } from '../transparency-log/append-leaves.ts'
 import { removeUnusedWalletPasskey } from '../wallets/remove-unused-wallet-passkey.ts'
 import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
-import { issueWithdrawalRequest } from '../withdrawals/issue-withdrawal-request.ts'
-import { submitWithdrawal } from '../withdrawals/submit-withdrawal.ts'
 import { formatSignatureEntry } from './evidence-entry.ts'
 import { listSignaturesOf, type StoredSignature } from './owner-signatures-store.ts'
 
@@ -264,48 +256,28 @@ describe('the signatures of owners', () => {
   /** Signs each kind of request and statement once, those of owners and grants twice. */
   async function signEverything() {
     const owned = await openOwned(ctx)
-    const { workspaceId, mode, owner, actor, wallet } = owned
-    const place = { workspaceId, mode, address: wallet.address }
+    const { workspaceId, mode, owner, actor } = owned
     const old = await openActive(ctx, owned)
     const next = await openNext(ctx, owned, old)
     await signChange(ctx, owned, { grantId: next.id, change: 'activate' })
     await suspendGrant(ctx, { workspaceId, grantId: next.id, actor })
-    await resume(owned, { grantId: next.id })
+    await resume(ctx, owned, { grantId: next.id })
     const { stop } = await stopAgents(ctx, { workspaceId, mode, agentId: null, walletAddress: null, actor })
     const stopId = stop?.id ?? assert.fail()
-    await resume(owned, { stopId })
-    const payment = await withdraw(owned)
+    await resume(ctx, owned, { stopId })
+    const payment = await withdrawOne(ctx, owned)
     const second = await addWalletOwner(ctx, actor.id)
     const { credentialId } = second
     await changeOwners(ctx, owned, { kind: 'add_owner', credentialId })
-    const { statement } = await getWalletRecord(ctx, place)
-    await signWalletRecord(ctx, { ...place, assertion: second.assert(statement), actor })
+    await signRecord(ctx, owned, second)
     await changeOwners(ctx, owned, { kind: 'remove_owner', credentialId, by: owner })
     await signChange(ctx, owned, { grantId: next.id, change: 'revoke' })
     return { owned, old, next, stopId, paymentId: payment.id, second }
   }
 
-  async function resume(
-    { workspaceId, owner, actor }: Owned,
-    asked: { readonly stopId: string } | { readonly grantId: string },
-  ): Promise<readonly Grant[]> {
-    const { credentialId } = owner
-    const { payload, expiresAt } = await issueResumeRequest(ctx, { workspaceId, credentialId, ...asked })
-    const assertion = owner.assert(challengeOf(payload))
-    return await resumeGrants(ctx, { workspaceId, ...asked, expiresAt, assertion, actor })
-  }
-
-  async function withdraw({ workspaceId, mode, owner, actor, wallet: { address: wallet } }: Owned) {
-    const amount = { amountMicro: microUsdc(1_000_000n), amountUsdc: '1' }
-    const asked = { workspaceId, mode, wallet, to: RECIPIENT, amount, actor }
-    const { requestId, signingRequest } = await issueWithdrawalRequest(ctx, asked)
-    const assertion = owner.assert(signingRequest.payload)
-    return await submitWithdrawal(ctx, { workspaceId, requestId, assertion, actor })
-  }
-
   /** Makes leaves of everything, and returns those of the workspace's signatures. */
   async function leavesOf({ workspaceId }: Owned) {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    await logAll(ctx)
     return (await readLeaves(ctx.db)).filter(({ logId, type }) => logId === workspaceId && type === 'signature')
   }
 

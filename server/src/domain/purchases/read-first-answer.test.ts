@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
-import { readLeaves } from '../../../../test/support/context/log-leaves.ts'
+import { hashText, logAll, readLeaves } from '../../../../test/support/context/log-leaves.ts'
 import { buyAs, offerOf, seedBuyer } from '../../../../test/support/context/seed-buyer.ts'
 import type { Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -10,7 +10,6 @@ import { startFakeSeller, toBase64, type FakeSeller } from '../../../../test/sup
 import { waitFor } from '../../../../test/support/wait-for.ts'
 import { createLogger } from '../../lib/logger.ts'
 import type { Context } from '../context.ts'
-import { appendLeaves } from '../transparency-log/append-leaves.ts'
 
 describe("the leaf of a seller's response", () => {
   let given: TestContext
@@ -37,16 +36,12 @@ describe("the leaf of a seller's response", () => {
     const [leaf, ...others] = await readAnswers()
     assert.deepEqual(others, [])
     const { salt, ...members } = leaf ?? {}
-    const hashed = (name: string, text: string): string => {
-      const bytes = Buffer.from(String(salt), 'base64url')
-      return createHash('sha256').update(bytes).update(`${name}\0${text}`).digest('base64url')
-    }
     assert.deepEqual(members, {
       ...{ v: 1, type: 'purchase.answered', workspace: buyer.workspace.id, mode: 'test', subject: payment.id },
       ...{ at: purchase.respondedAt?.toISOString(), status: 201, delivery: 'delivered', protocol: 'x402_v2' },
-      ...{ method: 'GET', resource_url_hash: hashed('resource_url', purchase.resourceUrl) },
+      ...{ method: 'GET', resource_url_hash: hashText(salt, 'resource_url', purchase.resourceUrl) },
       response_sha256: createHash('sha256').update('goods').digest('base64url'),
-      ...{ offer_hash: null, receipt_hash: hashed('receipt', JSON.stringify(receipt)) },
+      ...{ offer_hash: null, receipt_hash: hashText(salt, 'receipt', JSON.stringify(receipt)) },
     })
   })
 
@@ -105,7 +100,7 @@ describe("the leaf of a seller's response", () => {
   }
 
   async function readAnswers() {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
+    await logAll(ctx)
     const leaves = await readLeaves(ctx.db)
     return leaves
       .filter(({ logId, type }) => logId === buyer.workspace.id && type === 'purchase.answered')

@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import { readReceipt, readSignedOffer, type SignedStatement } from '../../x402/signed-statements.ts'
 import type { Context } from '../context.ts'
 import { nameInLog, type Payment } from '../payments/payment.ts'
 import type { FirstAnswer } from '../transparency-log/leaf.ts'
+import type { ReceivedAnswer } from './keep-answer.ts'
 import type { GoodsDelivery } from './purchase.ts'
 import type { PurchaseOrder } from './seal-purchase.ts'
 
 /** A response that has arrived from a seller. */
-interface Response {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
+interface ArrivedResponse extends Omit<ReceivedAnswer, 'body'> {
   /** Null if no body arrived. */
   readonly body: Buffer | null
-  readonly isTruncated: boolean
   readonly delivery: GoodsDelivery
   readonly respondedAt: Date
 }
@@ -24,7 +21,7 @@ interface Response {
  */
 export function readFirstAnswer(
   { logger }: Pick<Context, 'logger'>,
-  { payment, order, response }: { payment: Payment; order: PurchaseOrder; response: Response },
+  { payment, order, response }: { payment: Payment; order: PurchaseOrder; response: ArrivedResponse },
 ): FirstAnswer {
   const { status, headers, body, isTruncated, delivery, respondedAt } = response
   const textOf = (statement: SignedStatement | null, what: string): string | null => {

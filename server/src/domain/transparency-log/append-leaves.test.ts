@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
-import { readCheckpoint, readLeaves, rootFrom } from '../../../../test/support/context/log-leaves.ts'
+import { logAll, readCheckpoint, readLeaves, rootFrom } from '../../../../test/support/context/log-leaves.ts'
 import { signInPerson, signUpMember } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
@@ -27,7 +27,7 @@ describe('the leaves of the transparency log', () => {
     await openWorkspace()
     // Signing in writes an entry to the log of the person, and one to the log of the workspace.
     await signInPerson(ctx, await signUpMember(ctx))
-    await appendAll()
+    await logAll(ctx)
     const leaves = await readLeaves(ctx.db)
     const entries = await readRows(ctx.db, 'select log_id, id, details from audit_entries')
     const nameOf = (logId: unknown, id: unknown) => `${String(logId)} ${String(id)}`
@@ -52,7 +52,7 @@ describe('the leaves of the transparency log', () => {
   })
 
   test('two processes that append at once do not fork the tree, and each checkpoint is the beginning of the next', async () => {
-    await appendAll()
+    await logAll(ctx)
     const another = given.openAnother()
     await openConnections(ctx.db, another.db)
     const start = (await readLeaves(ctx.db)).length
@@ -83,7 +83,7 @@ describe('the leaves of the transparency log', () => {
       await assert.rejects(appendLeaves(ctx, { limit: 100 }), /broken/)
       await readRows(ctx.db, 'drop function fail() cascade')
       assert.deepEqual(await readLeaves(ctx.db), before)
-      await appendAll()
+      await logAll(ctx)
       const leaves = await readLeaves(ctx.db)
       assert.deepEqual(leaves.slice(0, before.length), before)
       assert.equal(leaves.length, before.length + 1)
@@ -93,7 +93,7 @@ describe('the leaves of the transparency log', () => {
 
   test('a leaf cannot be changed, and what somebody changes who may drop the trigger does not fit the tree', async () => {
     await openWorkspace()
-    await appendAll()
+    await logAll(ctx)
     const change = `update log_leaves set content = replace(content, 'workspace.created', 'workspace.renamed')`
     await assert.rejects(readRows(ctx.db, change), /the transparency log is append-only/)
     await assert.rejects(readRows(ctx.db, 'delete from log_leaves where false'), /append-only/)
@@ -111,7 +111,7 @@ describe('the leaves of the transparency log', () => {
   })
 
   test('a change whose entry was deleted by hand gets a leaf that says so, and the log goes on', async () => {
-    await appendAll()
+    await logAll(ctx)
     const { id } = await openWorkspace()
     await readRows(ctx.db, 'alter table audit_entries disable trigger all')
     await readRows(ctx.db, 'delete from audit_entries where log_id = $1', [id])
@@ -127,7 +127,7 @@ describe('the leaves of the transparency log', () => {
   })
 
   test('a change of a type that only a later version knows waits for that version, and others do not wait for it', async () => {
-    await appendAll()
+    await logAll(ctx)
     // That version's migration has changed the constraint.
     await readRows(ctx.db, 'alter table log_queue drop constraint log_queue_type_check')
     await readRows(
@@ -135,15 +135,11 @@ describe('the leaves of the transparency log', () => {
       `insert into log_queue (log_id, type, subject, at) values ('wsp_1', 'later', 'one', '2026-06-01T12:00:00Z')`,
     )
     const { id } = await openWorkspace()
-    await appendAll()
+    await logAll(ctx)
     assert.equal((await readLeaves(ctx.db)).at(-1)?.logId, id)
     assert.deepEqual(await readRows(ctx.db, 'select type from log_queue'), [{ type: 'later' }])
     await readRows(ctx.db, 'delete from log_queue')
   })
-
-  async function appendAll(): Promise<void> {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
-  }
 
   async function rootNow(): Promise<string> {
     return rootFrom((await readLeaves(ctx.db)).map(({ content }) => content))

@@ -104,23 +104,22 @@ function formatChange({ logger }: Pick<Context, 'logger'>, change: QueuedChange,
 }
 
 function formatFound(change: QueuedChange, found: FoundRows, salt: Buffer): string | null {
+  const format = <Row>(
+    rows: ReadonlyMap<string, Row>,
+    formatRow: (change: QueuedChange, row: Row, salt: Buffer) => string,
+  ): string | null => {
+    const row = rows.get(keyOf(change))
+    return row === undefined ? null : formatRow(change, row, salt)
+  }
   switch (change.type) {
-    case 'audit': {
-      const entry = found.entries.get(keyOf(change))
-      return entry === undefined ? null : formatEntryLeaf(change, entry, salt)
-    }
+    case 'audit':
+      return format(found.entries, formatEntryLeaf)
     case 'payment.decided':
-    case 'payment.ended': {
-      const payment = found.payments.get(keyOf(change))
-      return payment === undefined ? null : formatPaymentLeaf(change, payment, salt)
-    }
-    case 'signature': {
-      const signature = found.signatures.get(keyOf(change))
-      return signature === undefined ? null : formatSignatureLeaf(change, signature, salt)
-    }
-    case 'purchase.answered': {
-      const purchase = found.purchases.get(keyOf(change))
-      return purchase === undefined ? null : formatAnswerLeaf(change, purchase, salt)
-    }
+    case 'payment.ended':
+      return format(found.payments, formatPaymentLeaf)
+    case 'signature':
+      return format(found.signatures, formatSignatureLeaf)
+    case 'purchase.answered':
+      return format(found.purchases, formatAnswerLeaf)
   }
 }

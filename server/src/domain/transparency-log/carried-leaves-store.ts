@@ -1,54 +1,10 @@
 import { listOf, narrow, pick } from '../../db/column.ts'
-import { all, changed, one, type Query } from '../../db/query.ts'
+import { all, changed, type Query } from '../../db/query.ts'
 import { tables } from '../../db/tables.ts'
 import type { LeafType } from './leaf.ts'
 import type { LeafKey, StoredLeaf } from './transparency-log-store.ts'
 
-const { log_head: head, log_leaves: leaves, carried_logs: logs, carried_leaves: carried } = tables
-
-/** The tree of a cell that a workspace leaves. */
-export interface SignedHead {
-  readonly size: number
-  /** Null before the first leaf. */
-  readonly checkpoint: string | null
-  /** Null before the first leaf, and until the log has grown since public keys are stored. */
-  readonly verifierKey: string | null
-}
-
-/** Finds the tree as it is now, with the public key that verifies its checkpoint. Uses the primary key. */
-export function findSignedHead(): Query<SignedHead> {
-  return {
-    name: 'find_signed_log_head',
-    text: 'select size, checkpoint, verifier_key from log_head where is_only',
-    values: [],
-    read: one(pick(head, 'size', 'checkpoint', 'verifier_key'), ({ size, checkpoint, verifier_key: verifierKey }) => ({
-      size: Number(size),
-      checkpoint,
-      verifierKey,
-    })),
-  }
-}
-
-/** Lists the leaves of a workspace after one of them. Uses the index `log_leaves_one_per_change`. */
-export function pageOwnLeaves(
-  workspaceId: string,
-  after: { readonly subject: string; readonly type: string },
-  limit: number,
-): Query<StoredLeaf[]> {
-  return {
-    name: 'page_own_leaves',
-    text: `select subject, type, position, content from log_leaves
-      where log_id = $1 and (subject, type) > ($2, $3) order by subject, type limit $4`,
-    values: [workspaceId, after.subject, after.type, limit],
-    read: all(
-      { ...pick(leaves, 'subject', 'position', 'content'), type: narrow<LeafType>(leaves.type) },
-      ({ position, ...leaf }) => ({
-        ...leaf,
-        position: Number(position),
-      }),
-    ),
-  }
-}
+const { carried_logs: logs, carried_leaves: carried } = tables
 
 /** Which log of which cell, for which workspace. */
 export interface CarriedLog {

@@ -11,8 +11,8 @@ const FILE_BYTES_MAX = 4_096
 
 /**
  * The newest checkpoint of the log that this process knows, in a file apart from the database (D80). If the database is
- * restored as it was earlier, the file still says how many leaves there were. Several processes may write one file: what
- * one of them replaces is at most a little newer.
+ * restored as it was earlier, the file still says how many leaves there were. Several processes may write the same file:
+ * one of them may then replace a checkpoint with one that is a little older.
  */
 export class KeptCheckpoint {
   readonly path: string

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { hashPair, rootFromInclusion } from '../../../../test/support/merkle-proofs.ts'
-import { hashLeaf, proveConsistency, proveInclusion, rememberSubtrees, rootOf } from './merkle-tree.ts'
+import { hashLeaf, proveInclusion, rememberSubtrees, rootOf } from './merkle-tree.ts'
 import { growTiles, lastTilesOf, parseTilePath, readTiles, TILE_WIDTH, tilesOfProofs, type Tile } from './tile.ts'
 
 /** From `testonly/constants.go` of transparency-dev/merkle: the leaves, and the roots of trees of 0 to 8 leaves. */
@@ -122,17 +122,6 @@ describe('the Merkle tree', () => {
     }
   })
 
-  test('a proof shows that a tree is the beginning of another one', () => {
-    const read = readTiles(growTiles([], 0, LEAVES))
-    for (const size of PROVEN_SIZES) {
-      for (const oldSize of somePositions(size).map((position) => position + 1)) {
-        const proof = proveConsistency(read, oldSize, size)
-        const old = hashByDefinition(0, oldSize)
-        assert.deepEqual(rootsFromConsistency(old, { oldSize, size, proof }), [old, hashByDefinition(0, size)])
-      }
-    }
-  })
-
   test('the path of a tile names it in one way only', () => {
     assert.deepEqual(parseTilePath('0/x001/x234/067'), { level: 0, number: 1_234_067, width: 256 })
     assert.deepEqual(parseTilePath('2/000.p/17'), { level: 2, number: 0, width: 17 })
@@ -197,29 +186,4 @@ function hashByDefinition(start: number, end: number): Buffer {
   const hash = hashPair(hashByDefinition(start, start + left), hashByDefinition(start + left, end))
   byDefinition.set(key, hash)
   return hash
-}
-
-/** Computes the roots of both trees as RFC 9162 says in section 2.1.4.2. */
-function rootsFromConsistency(
-  oldRoot: Buffer,
-  { oldSize, size, proof }: { oldSize: number; size: number; proof: readonly Buffer[] },
-): Buffer[] | null {
-  if (oldSize === size) return proof.length === 0 ? [oldRoot, oldRoot] : null
-  const isPower = Number.isInteger(Math.log2(oldSize))
-  const [first, ...rest] = isPower ? [oldRoot, ...proof] : proof
-  if (first === undefined) return null
-  let [node, last] = [oldSize - 1, size - 1]
-  while (node % 2 === 1) [node, last] = [(node - 1) / 2, Math.floor(last / 2)]
-  let [old, root] = [first, first]
-  for (const hash of rest) {
-    if (last === 0) return null
-    if (node % 2 === 1 || node === last) {
-      ;[old, root] = [hashPair(hash, old), hashPair(hash, root)]
-      while (node % 2 === 0 && node !== 0) [node, last] = [node / 2, Math.floor(last / 2)]
-    } else {
-      root = hashPair(root, hash)
-    }
-    ;[node, last] = [Math.floor(node / 2), Math.floor(last / 2)]
-  }
-  return last === 0 ? [old, root] : null
 }

@@ -51,25 +51,6 @@ export function proveInclusion(read: ReadSubtree, position: number, size: number
   return path.toReversed()
 }
 
-/**
- * Returns the hashes that prove that the tree of the first `oldSize` leaves, at least one, is the beginning of the tree
- * of the first `size` leaves (RFC 6962, section 2.1.2).
- */
-export function proveConsistency(read: ReadSubtree, oldSize: number, size: number): Buffer[] {
-  const path: Buffer[] = []
-  let [start, end] = [0, size]
-  while (end !== oldSize) {
-    const middle = start + sizeOfLeft(end - start)
-    const isLeft = oldSize <= middle
-    path.push(isLeft ? hashRange(read, middle, end) : hashRange(read, start, middle))
-    ;[start, end] = isLeft ? [start, middle] : [middle, end]
-  }
-  // The verifier knows the root of the old tree. If more than this subtree is in the old tree, the verifier needs both
-  // parts to compute that root.
-  if (start > 0) path.push(hashRange(read, start, end))
-  return path.toReversed()
-}
-
 /** Returns the hash of the leaves from `start` to before `end`, which are a subtree of a tree. */
 function hashRange(read: ReadSubtree, start: number, end: number): Buffer {
   const left = sizeOfLeft(end - start)

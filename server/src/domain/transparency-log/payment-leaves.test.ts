@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
 import { after, before, beforeEach, describe, test } from 'node:test'
 import { hold } from '../../../../test/support/database/hold-table.ts'
-import { readLeaves, type StoredLeaf } from '../../../../test/support/context/log-leaves.ts'
+import { hashText, logAll, readLeaves, type StoredLeaf } from '../../../../test/support/context/log-leaves.ts'
 import { seedPayment } from '../../../../test/support/context/payment-rows.ts'
 import { paymentRequest, RECIPIENT, seed, type Seed } from '../../../../test/support/context/seed.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -12,7 +11,6 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { suspendGrant } from '../grants/suspend-grant.ts'
 import { createPayment } from '../payment-requests/create-payment.ts'
-import { appendLeaves } from './append-leaves.ts'
 
 describe('the leaves of payments', () => {
   let given: TestContext
@@ -41,7 +39,10 @@ describe('the leaves of payments', () => {
     assert.deepEqual(more, [])
     const { at, salt, memo_hash: memoHash, idempotency_key_hash: keyHash, ...members } = leaf?.members ?? {}
     assert.equal(at, outcome.payment.createdAt.toISOString())
-    assert.deepEqual([memoHash, keyHash], [hashOf(salt, 'memo', 'for Ada'), hashOf(salt, 'idempotency_key', 'order-7')])
+    assert.deepEqual(
+      [memoHash, keyHash],
+      [hashText(salt, 'memo', 'for Ada'), hashText(salt, 'idempotency_key', 'order-7')],
+    )
     assert.deepEqual(members, {
       ...{ v: 1, type: 'payment.decided', workspace: seeded.workspace.id, mode: 'test', subject: id, kind: 'transfer' },
       ...{ wallet: seeded.wallet, agent: seeded.agentId, grant: seeded.grant.id, to: RECIPIENT, amount: '1500000' },
@@ -97,7 +98,7 @@ describe('the leaves of payments', () => {
     await release()
     const [outcome] = await Promise.all([paid, suspended])
     assert.ok('payment' in outcome)
-    await appendAll()
+    await logAll(ctx)
     const leaves = (await readLeaves(ctx.db)).filter(({ logId }) => logId === workspace.id)
     assert.deepEqual(
       leaves.slice(-2).map(({ members }) => members['action'] ?? members['subject']),
@@ -106,12 +107,8 @@ describe('the leaves of payments', () => {
   })
 
   async function leavesOf(paymentId: string): Promise<StoredLeaf[]> {
-    await appendAll()
+    await logAll(ctx)
     return (await readLeaves(ctx.db)).filter(({ subject }) => subject === paymentId)
-  }
-
-  async function appendAll(): Promise<void> {
-    while ((await appendLeaves(ctx, { limit: 100 })) > 0);
   }
 
   /** Counts the connections to this database that wait for a lock. */
@@ -120,8 +117,3 @@ describe('the leaves of payments', () => {
     return (await readRows(ctx.db, text)).length
   }
 })
-
-function hashOf(salt: unknown, member: string, text: string): string {
-  const bytes = Buffer.from(String(salt), 'base64url')
-  return createHash('sha256').update(bytes).update(`${member}\0${text}`).digest('base64url')
-}

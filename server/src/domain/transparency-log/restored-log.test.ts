@@ -13,7 +13,7 @@ import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { createEmptyWorkspace } from '../workspaces/create-empty-workspace.ts'
 import { appendLeaves } from './append-leaves.ts'
-import { findLogStanding, joinRestoredLog } from './join-restored-log.ts'
+import { findLogStanding, createNewLog } from './create-new-log.ts'
 import { keepCheckpoint, requireKeptCheckpoint } from './keep-checkpoint.ts'
 import { formatCheckpoint, NoteSigner } from './signed-note.ts'
 
@@ -131,7 +131,7 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await assert.rejects(grow(1), /had 5 leaves, and the database has 3/)
     await assert.rejects(keepCheckpoint(ctx), /had 5 leaves, and the database has 3/)
     assert.equal((await readLeaves(ctx.db)).length, 3)
-    await joinRestoredLog(start(), { isForced: false })
+    await createNewLog(start(), { isForced: false })
     await grow(1)
     assert.equal((await readLeaves(ctx.db)).length, 6)
     assert.equal(await readFile(file, 'utf8'), await checkpointNow())
@@ -158,9 +158,9 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const before = await readLeaves(ctx.db)
     const process = start()
     assert.equal(await findLogStanding(process), 'lost')
-    const joined = await joinRestoredLog(process, { isForced: false })
-    assert.match(joined?.origin ?? '', /^localhost:4100\/log\/restored-\d{17}$/)
-    assert.deepEqual([joined?.size, joined?.ended], [3, [ORIGIN]])
+    const begun = await createNewLog(process, { isForced: false })
+    assert.match(begun?.origin ?? '', /^localhost:4100\/log\/restored-\d{17}$/)
+    assert.deepEqual([begun?.size, begun?.ended], [3, [ORIGIN]])
     const leaves = await readLeaves(ctx.db)
     assert.deepEqual(leaves.slice(0, 3), before)
     const { salt, at, ...members } = leaves[3]?.members ?? {}
@@ -168,18 +168,14 @@ describe('a log whose newest checkpoint is kept in a file', () => {
       ...{ v: 1, type: 'log.restored', workspace: null, mode: null, subject: ORIGIN, lost, size: 3 },
     })
     assert.ok(salt !== undefined && at !== undefined)
-    assert.deepEqual(await readCheckpoint(ctx.db), [
-      joined?.origin,
-      '4',
-      rootFrom(leaves.map(({ content }) => content)),
-    ])
+    assert.deepEqual(await readCheckpoint(ctx.db), [begun?.origin, '4', rootFrom(leaves.map(({ content }) => content))])
     assert.equal(await readFile(file, 'utf8'), await checkpointNow())
 
-    assert.equal(await joinRestoredLog(process, { isForced: false }), null)
+    assert.equal(await createNewLog(process, { isForced: false }), null)
     await requireKeptCheckpoint(start())
     await grow(1)
     const [origin, size] = await readCheckpoint(ctx.db)
-    assert.deepEqual([origin, size], [joined?.origin, '5'])
+    assert.deepEqual([origin, size], [begun?.origin, '5'])
   })
 
   for (const fault of ['log_leaves', 'log_tiles', 'log_head']) {
@@ -196,10 +192,10 @@ describe('a log whose newest checkpoint is kept in a file', () => {
         ctx.db,
         `create trigger broken before insert or update on ${fault} for each statement execute function fail()`,
       )
-      await assert.rejects(joinRestoredLog(start(), { isForced: false }), /broken/)
+      await assert.rejects(createNewLog(start(), { isForced: false }), /broken/)
       await readRows(ctx.db, 'drop function fail() cascade')
       assert.deepEqual([await checkpointNow(), await readFile(file, 'utf8')], [before, kept])
-      assert.notEqual(await joinRestoredLog(start(), { isForced: false }), null)
+      assert.notEqual(await createNewLog(start(), { isForced: false }), null)
       assert.equal((await readLeaves(ctx.db)).length, 4)
     })
   }
@@ -208,8 +204,8 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await grow(2)
     const kept = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
-    await joinRestoredLog(start(), { isForced: false })
-    for (const next of [() => requireKeptCheckpoint(start()), () => joinRestoredLog(start(), { isForced: false })]) {
+    await createNewLog(start(), { isForced: false })
+    for (const next of [() => requireKeptCheckpoint(start()), () => createNewLog(start(), { isForced: false })]) {
       await writeFile(file, kept)
       assert.equal(await findLogStanding(start()), 'ended')
       await next()
@@ -223,19 +219,19 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await replaceLog(ctx.db)
     const processes = [start(), start()]
     for (const { db } of processes) await openConnections(db)
-    const joined = await Promise.all(processes.map((process) => joinRestoredLog(process, { isForced: false })))
-    assert.equal(joined.filter((one) => one !== null).length, 1)
+    const begun = await Promise.all(processes.map((process) => createNewLog(process, { isForced: false })))
+    assert.equal(begun.filter((one) => one !== null).length, 1)
     assert.equal((await readLeaves(ctx.db)).length, 4)
   })
 
   test('a backup from before an earlier restore ends both logs, and the new one has a name of its own', async () => {
     await grow(2)
     await replaceLog(ctx.db)
-    const first = await joinRestoredLog(start(), { isForced: false })
+    const first = await createNewLog(start(), { isForced: false })
     await grow(1)
     await replaceLog(ctx.db)
     given.clock.setOffset(1_000)
-    const second = await joinRestoredLog(start(), { isForced: false })
+    const second = await createNewLog(start(), { isForced: false })
     assert.deepEqual(second?.ended, [first?.origin, ORIGIN])
     assert.notEqual(second?.origin, first?.origin)
     const said = (await readLeaves(ctx.db)).slice(3).map(({ members: { subject, size } }) => [subject, size])
@@ -250,9 +246,9 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const lost = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
     await growElsewhere(4)
-    await assert.rejects(joinRestoredLog(start(), { isForced: false }), /the transparency log was rewritten/)
+    await assert.rejects(createNewLog(start(), { isForced: false }), /the transparency log was rewritten/)
     assert.equal((await readLeaves(ctx.db)).length, 7)
-    assert.deepEqual((await joinRestoredLog(start(), { isForced: true }))?.ended, [ORIGIN])
+    assert.deepEqual((await createNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
     const { members } = (await readLeaves(ctx.db)).at(-1) ?? {}
     assert.deepEqual([members?.['lost'], members?.['size']], [lost, 0])
   })
@@ -263,9 +259,9 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     await rm(file)
     const lost = await checkpointNow()
     assert.equal(await findLogStanding(start()), 'unknown')
-    assert.equal(await joinRestoredLog(start(), { isForced: false }), null)
+    assert.equal(await createNewLog(start(), { isForced: false }), null)
     await rm(file)
-    assert.deepEqual((await joinRestoredLog(start(), { isForced: true }))?.ended, [ORIGIN])
+    assert.deepEqual((await createNewLog(start(), { isForced: true }))?.ended, [ORIGIN])
     const { members } = (await readLeaves(ctx.db)).at(-1) ?? {}
     assert.deepEqual([members?.['lost'], members?.['size']], [lost, 3])
   })

@@ -4,7 +4,7 @@ import { rootOf, type ReadSubtree } from './merkle-tree.ts'
 export const HASH_BYTES = 32
 /** How many hashes a full tile has. */
 export const TILE_WIDTH = 256
-/** The tiles of so many levels hold more leaves than a number can count (2 ** 53). */
+/** Tiles of this many levels hold more leaves than a number can count (2 ** 53). */
 const TILE_LEVELS = 7
 
 /**

@@ -279,8 +279,27 @@ export function findLeaves(logId: string, keys: readonly LeafKey[]): Query<Store
       cross join lateral (select ${listOf(LEAF_ROW)} from log_leaves
         where log_id = $1 and subject = of_subject and type = of_type offset 0) l`,
     values: [logId, keys.map(({ subject }) => subject), keys.map(({ type }) => type)],
-    read: all(LEAF_ROW, ({ position, ...leaf }) => ({ ...leaf, position: Number(position) })),
+    read: all(LEAF_ROW, toLeaf),
   }
+}
+
+/** Lists the leaves of a workspace after one of them. Uses the index `log_leaves_one_per_change`. */
+export function pageOwnLeaves(
+  logId: string,
+  after: { readonly subject: string; readonly type: string },
+  limit: number,
+): Query<StoredLeaf[]> {
+  return {
+    name: 'page_own_leaves',
+    text: `select ${listOf(LEAF_ROW)} from log_leaves
+      where log_id = $1 and (subject, type) > ($2, $3) order by subject, type limit $4`,
+    values: [logId, after.subject, after.type, limit],
+    read: all(LEAF_ROW, toLeaf),
+  }
+}
+
+function toLeaf({ position, ...leaf }: RowOf<typeof LEAF_ROW>): StoredLeaf {
+  return { ...leaf, position: Number(position) }
 }
 
 /** Finds the tiles at these places. Those that do not exist are left out. Uses the primary key. */
@@ -323,13 +342,15 @@ export interface LogHead {
   readonly size: number
   /** The signed checkpoint of this size. Null before the first leaf. */
   readonly checkpoint: string | null
+  /** Verifies the checkpoint. Null before the first leaf, and until the log has grown since public keys are stored. */
+  readonly verifierKey: string | null
 }
 
 /** Finds the tree as it is now. Uses the primary key. */
 export function findLogHead(): Query<LogHead> {
   return {
     name: 'find_log_head',
-    text: 'select origin, size, checkpoint from log_head where is_only',
+    text: `select ${listOf(HEAD_ROW)} from log_head where is_only`,
     values: [],
     read: one(HEAD_ROW, toHead),
   }
@@ -339,16 +360,16 @@ export function findLogHead(): Query<LogHead> {
 export function lockLogHead(): Query<LogHead> {
   return {
     name: 'lock_log_head',
-    text: 'select origin, size, checkpoint from log_head where is_only for update',
+    text: `select ${listOf(HEAD_ROW)} from log_head where is_only for update`,
     values: [],
     read: one(HEAD_ROW, toHead),
   }
 }
 
-const HEAD_ROW = pick(head, 'origin', 'size', 'checkpoint')
+const HEAD_ROW = pick(head, 'origin', 'size', 'checkpoint', 'verifier_key')
 
-function toHead({ origin, size, checkpoint }: RowOf<typeof HEAD_ROW>): LogHead {
-  return { origin, size: Number(size), checkpoint }
+function toHead({ origin, size, checkpoint, verifier_key: verifierKey }: RowOf<typeof HEAD_ROW>): LogHead {
+  return { origin, size: Number(size), checkpoint, verifierKey }
 }
 
 /** Records that the tree has grown. Uses the primary key. */
@@ -366,34 +387,8 @@ export function setLogHead(grown: {
   }
 }
 
-/** The tree that a checkpoint states. */
-export interface LogTree {
-  readonly origin: string
-  readonly size: number
-  readonly root: Buffer
-}
-
-/** Finds the newest tree. Returns null before the first leaf. Uses the primary key. */
-export function findLogTree(): Query<LogTree | null> {
-  return {
-    name: 'find_log_tree',
-    text: 'select origin, size, checkpoint from log_head where is_only',
-    values: [],
-    read: one(pick(head, 'origin', 'size', 'checkpoint'), ({ origin, size, checkpoint }) => {
-      if (origin === null || checkpoint === null) return null
-      return { origin, size: Number(size), root: Buffer.from(checkpoint.split('\n')[2] ?? '', 'base64') }
-    }),
-  }
-}
-
-/** A leaf that says that a log ended because the database was restored. */
-export interface RestoredLeaf {
-  readonly position: number
-  readonly content: string
-}
-
 /** Lists at most `limit` leaves that say that a log ended, in the order of the tree. Uses `log_leaves_one_per_change`. */
-export function listRestoredLeaves(limit: number): Query<RestoredLeaf[]> {
+export function listRestoredLeaves(limit: number): Query<Pick<StoredLeaf, 'position' | 'content'>[]> {
   return {
     name: 'list_restored_leaves',
     text: `select position, content

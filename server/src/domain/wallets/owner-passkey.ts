@@ -29,8 +29,8 @@ export function toSpki(publicKeyCose: Uint8Array): string {
 /**
  * Verifies that an owner of the wallet signed exactly these bytes (D15): credential, challenge, origin, relying party,
  * user presence and verification, and the signature. The passkey must have been used on the signer page itself, not within
- * a page of another origin that embeds it. Returns the
- * signature with everything that others need to verify it again; the caller must store it with `keepSignature` (D78).
+ * a page of another origin that embeds it. Returns the signature with everything that others need to verify it again; the
+ * caller must store it with `keepSignature` (D78).
  *
  * `requestedAt` is when the owner was asked to sign. If the passkey's signature counter went back since an earlier
  * request, somebody may have copied the passkey, and the signature is rejected.

@@ -43,7 +43,7 @@ export async function findLogStanding(ctx: Pick<Context, 'db' | 'transparencyLog
  * checkpoint's log ended. So it can be repeated after a failure. With `isForced`, it begins a new log in any case. Throws
  * an `OperatorError` if the log was rewritten and `isForced` is false, or if the file contains something else.
  */
-export async function joinRestoredLog(
+export async function createNewLog(
   ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
   { isForced }: { isForced: boolean },
 ): Promise<NewLog | null> {
