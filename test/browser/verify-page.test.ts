@@ -63,6 +63,7 @@ describe('the page that verifies evidence', () => {
     await page.getByLabel(OWNERS).fill(createPlan('transfer').owner.publicKeySpki)
     await page.getByLabel(OWNERS).blur()
     await status(/Owner signed: no\. Within the signed limits: not checked\./)
+    assert.equal(await page.getByRole('status').getAttribute('class'), 'warning')
     await inspectPage(page, 'signer-verify-no')
   })
 
@@ -98,7 +99,8 @@ describe('the page that verifies evidence', () => {
     await person.page.getByLabel(OWNERS).fill(list.plan.owner.publicKeySpki)
     await drop(createList(list))
     assert.match(await person.page.getByLabel(FILE).inputValue(), /evidence\.json$/)
-    await status(/^The evidence of 4 payments is valid\. 1 of them have the answer no\. 3 more/)
+    await status(/^The evidence is valid\. Payments: 4\. Left out, .* not yet: 3\.$/)
+    await person.page.getByText('Owner signed: 3 yes, 1 no, 0 not checked').waitFor()
     assert.match(await person.page.getByRole('main').innerText(), /Withdrawal pay_1 .*\s+Owner signed\s+no\s/)
     await drop(createList(list).replace('"log":0', '"log":1'))
     await status(/^The evidence is not valid\. In lines\[1\]\.leaves\[0\]\.log: /)
