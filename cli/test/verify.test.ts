@@ -134,7 +134,7 @@ for (const [name, run] of Object.entries(PROGRAMS)) {
       const key = ['--owner-key', list.plan.owner.publicKeySpki]
       const { code, stdout } = await run([path, ...key, ...textOption(name)])
       assert.equal(code, 1)
-      assert.match(stdout, /^Payments: 4\. Left out, .*: 3\.\n/)
+      assert.match(stdout, /^Payments: 4\. With the answer no: 1\. Left out, .*: 3\.\n/)
       assert.match(stdout, /Owner signed: 3 yes, 1 no, 0 not checked/)
       assert.match(stdout, /\nWithdrawal pay_1 .*\nOwner signed: no \(/)
       const json = await run([path, '--json'])

@@ -99,7 +99,7 @@ describe('the page that verifies evidence', () => {
     await person.page.getByLabel(OWNERS).fill(list.plan.owner.publicKeySpki)
     await drop(createList(list))
     assert.match(await person.page.getByLabel(FILE).inputValue(), /evidence\.json$/)
-    await status(/^The evidence is valid\. Payments: 4\. Left out, .* not yet: 3\.$/)
+    await status(/^The evidence is valid\. Payments: 4\. With the answer no: 1\. Left out, .* not yet: 3\.$/)
     await person.page.getByText('Owner signed: 3 yes, 1 no, 0 not checked').waitFor()
     assert.match(await person.page.getByRole('main').innerText(), /Withdrawal pay_1 .*\s+Owner signed\s+no\s/)
     await drop(createList(list).replace('"log":0', '"log":1'))

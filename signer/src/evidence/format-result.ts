@@ -31,9 +31,9 @@ export function formatResult(result: ValidResult | ListResult): readonly string[
   ].map(cleanLine)
 }
 
-/** Says how many payments an export has and leaves out. */
+/** Says how many payments an export has, how many of them have the answer no, and how many are left out. */
 export function countPayments({ payments, leftOut }: ListResult): string {
-  return `Payments: ${payments.length}. Left out, because there is no evidence of them, or not yet: ${leftOut}.`
+  return `Payments: ${payments.length}. With the answer no: ${payments.filter(hasNo).length}. Left out, because there is no evidence of them, or not yet: ${leftOut}.`
 }
 
 /** Says for each of the three questions how many payments have which answer. */
