@@ -116,6 +116,7 @@ function nextAfter(
     return error.payment === null ? null : cli.next('payments', 'get', error.payment.id)
   }
   if (exitCode === EXIT.signIn) return cli.next('doctor')
+  if (isApiError(error) && error.code === 'agent_not_authorized') return cli.next('me')
   if (exitCode === EXIT.refused) return cli.next('wallets')
   if (exitCode === EXIT.usage) return null
   return retry ?? null
@@ -132,6 +133,11 @@ function hintFor(
   if (isSignIn) return 'Sign in again with `bursar login` and more scopes, or use another API key.'
   if (!isApiError(error)) return undefined
   if (error.code === 'permission_not_found') return GRANT_HINTS[error.details?.reason ?? '']
+  if (error.code === 'evidence_not_ready' || error.code === 'evidence_unavailable') {
+    const hint = EVIDENCE_HINTS[error.details?.reason ?? '']
+    const retryAt = error.code === 'evidence_not_ready' ? (error.details?.retry_at ?? null) : null
+    return hint === undefined || retryAt === null ? hint : cleanLine(`${hint} Try again after ${retryAt}.`)
+  }
   return describeDetails(error.details)
 }
 
@@ -141,6 +147,18 @@ const GRANT_HINTS: Readonly<Record<string, string>> = {
   pending: 'The grant is not signed yet. The owner of the wallet can sign it in the dashboard.',
   suspended: 'The grant is suspended. The owner of the wallet can resume it in the dashboard.',
   revoked: 'The grant was revoked. The owner of the wallet can create a new one in the dashboard.',
+}
+
+/** Why there is no evidence of a payment, or not yet, by the reason in the details. */
+const EVIDENCE_HINTS: Readonly<Record<string, string>> = {
+  payment_pending: 'The payment is still pending. There is evidence when it is confirmed or has failed.',
+  log_behind: 'The payment is being written to the transparency log. Try again in a few seconds.',
+  signature_usable:
+    'An owner signed only a few minutes ago. The evidence contains the signature, so there is none until nobody can use the signature any more.',
+  not_logged: 'The payment was made before the service had a transparency log.',
+  too_large: 'The owners of the wallet changed so often that the evidence would be too large.',
+  names_other_agents:
+    'An owner resumed the grant together with those of other agents. Use an API key that is bound to no agent.',
 }
 
 /** Turns the details of a refusal into a sentence, which says for example what amount is possible. */

@@ -232,6 +232,24 @@ describe('the commands', () => {
       assert.equal(await readFile(file, 'utf8'), text)
     })
 
+    test('without evidence, the hint says why, and when to try again', async () => {
+      const hintOf = async (code: string, details: object): Promise<unknown> => {
+        const error = { type: 'conflict', message: 'None.', code, details }
+        service.routes.set('GET /v1/payments/pay_1/evidence', (_request, response) => answerError(response, 409, error))
+        const result = await run('payments', 'evidence', 'pay_1')
+        assert.equal(result.code, 1)
+        return errorOf(result).error['hint']
+      }
+      const waiting = { reason: 'signature_usable', retry_at: '2026-06-30T09:15:00.000Z' }
+      assert.match(
+        String(await hintOf('evidence_not_ready', waiting)),
+        /^An owner signed only a few minutes ago\..* Try again after 2026-06-30T09:15:00\.000Z\.$/,
+      )
+      const pending = { reason: 'payment_pending', retry_at: null }
+      assert.match(String(await hintOf('evidence_not_ready', pending)), /^The payment is still pending\..* failed\.$/)
+      assert.match(String(await hintOf('evidence_unavailable', { reason: 'not_logged' })), /before the service had a/)
+    })
+
     test('a refusal is exit code 4, and says what would be possible', async () => {
       service.routes.set('POST /v1/payments', (_request, response) => answerError(response, 403, REFUSAL))
       const result = await run('pay', RECIPIENT, '11', '--idempotency-key', 'k1')

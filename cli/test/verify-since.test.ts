@@ -52,7 +52,10 @@ describe('bursar verify --since', () => {
   test('says that the log could not be read, if it is not there, leads elsewhere, or is too long', async () => {
     const answers: [typeof answer, RegExp][] = [
       [{ status: 404, body: '' }, /the log responded with 404/],
-      [{ status: 302, headers: { location: `${server.url}/elsewhere` }, body: '' }, /fetch failed/],
+      [
+        { status: 302, headers: { location: `${server.url}/elsewhere` }, body: '' },
+        /bursar-log\.json: fetch failed\. If the log is elsewhere, .* --log-url/,
+      ],
       [{ status: 200, body: 'x'.repeat(256 * 1_024 + 1) }, /has more than 262144 bytes/],
     ]
     for (const [each, reason] of answers) {

@@ -134,8 +134,8 @@ for (const [name, run] of Object.entries(PROGRAMS)) {
       const key = ['--owner-key', list.plan.owner.publicKeySpki]
       const { code, stdout } = await run([path, ...key, ...textOption(name)])
       assert.equal(code, 1)
-      assert.match(stdout, /^4 payments\. 3 more of the period/)
-      assert.match(stdout, /Owner signed: yes: 3, no: 1, not checked: 0/)
+      assert.match(stdout, /^Payments: 4\. With the answer no: 1\. Left out, .*: 3\.\n/)
+      assert.match(stdout, /Owner signed: 3 yes, 1 no, 0 not checked/)
       assert.match(stdout, /\nWithdrawal pay_1 .*\nOwner signed: no \(/)
       const json = await run([path, '--json'])
       const answer = JSON.parse(json.stdout) as { left_out: number; payments: { payment: string }[] }

@@ -28,7 +28,12 @@ export async function checkLog({
 /** Reads the files of a log from this host, without a credential. Errors say which file could not be read, and why. */
 export function openLogReader(baseUrl: string): ReadFile {
   return async (path, bytesMax) => {
-    const response = await fetch(baseUrl + path, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    const response = await fetch(baseUrl + path, { redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) }).catch(
+      (error: unknown) => {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw new Error(`${baseUrl}${path}: ${reason}. If the log is elsewhere, name its address with --log-url`)
+      },
+    )
     if (response.status !== 200) {
       await response.body?.cancel()
       throw new Error(`${path}: the log responded with ${response.status}`)

@@ -1,7 +1,14 @@
 import { cleanLine } from './clean-text.ts'
 import { element } from './element.ts'
 import { DOES_NOT_PROVE } from './evidence/does-not-prove.ts'
-import { describePayment, formatInvalid, hasNo, listAnswers } from './evidence/format-result.ts'
+import {
+  countAnswers,
+  countPayments,
+  describePayment,
+  formatInvalid,
+  hasNo,
+  listAnswers,
+} from './evidence/format-result.ts'
 import type { Trust, ValidResult } from './evidence/judge-payment.ts'
 import { parseOwnerKey } from './evidence/owner-keys.ts'
 import { readVerifierKey } from './evidence/signed-note.ts'
@@ -63,7 +70,13 @@ function start(): void {
   addEventListener('drop', (event) => {
     event.preventDefault()
     document.body.classList.remove('dropping')
-    choose(event.dataTransfer?.files[0] ?? null)
+    const [dropped] = event.dataTransfer?.files ?? []
+    if (dropped === undefined) return
+    // The field shows the name of the file that it has.
+    const files = new DataTransfer()
+    files.items.add(dropped)
+    fileInput.files = files.files
+    choose(dropped)
   })
 }
 
@@ -109,7 +122,7 @@ async function verifyFile(chosen: File): Promise<Shown> {
   const { summary, elements } = found.kind === 'list' ? summarizeList(found) : summarizePayment(found)
   return {
     summary,
-    isBad: false,
+    isBad: hasNo(found),
     elements: [
       ...elements,
       ...showList('What could not be checked', found.unknown),
@@ -123,12 +136,13 @@ function summarizePayment(found: ValidResult): Omit<Shown, 'isBad'> {
   return { summary: `The evidence is valid. ${answers.join(' ')}`, elements: showPayment(found) }
 }
 
-function summarizeList({ payments, leftOut }: ListResult): Omit<Shown, 'isBad'> {
-  const bad = payments.filter(hasNo)
+function summarizeList(list: ListResult): Omit<Shown, 'isBad'> {
+  const bad = list.payments.filter(hasNo)
   const shown = bad.slice(0, SHOWN_MAX)
   return {
-    summary: `The evidence of ${payments.length} payments is valid. ${bad.length} of them have the answer no. ${leftOut} more of the period have no evidence yet.`,
+    summary: `The evidence is valid. ${countPayments(list)}`,
     elements: [
+      ...showList('Answers', countAnswers(list)),
       ...shown.flatMap(showPayment),
       ...(bad.length > shown.length ? [element('p', {}, `${bad.length - shown.length} more are not shown.`)] : []),
     ],

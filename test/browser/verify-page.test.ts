@@ -63,6 +63,7 @@ describe('the page that verifies evidence', () => {
     await page.getByLabel(OWNERS).fill(createPlan('transfer').owner.publicKeySpki)
     await page.getByLabel(OWNERS).blur()
     await status(/Owner signed: no\. Within the signed limits: not checked\./)
+    assert.equal(await page.getByRole('status').getAttribute('class'), 'warning')
     await inspectPage(page, 'signer-verify-no')
   })
 
@@ -73,7 +74,9 @@ describe('the page that verifies evidence', () => {
     assert.equal(await page.getByRole('heading').count(), 1)
     await inspectPage(page, 'signer-verify-invalid')
     await choose('picture.png', Buffer.from([0x89, 0x50]))
-    await status(/^The evidence is not valid\. In file: /)
+    await status(
+      /^The evidence is not valid\. In file: it is not canonical JSON .* so it is no evidence, is incomplete, /,
+    )
   })
 
   test('marks a key that cannot be read', async () => {
@@ -95,10 +98,14 @@ describe('the page that verifies evidence', () => {
     const list = createListLines(3)
     await person.page.getByLabel(OWNERS).fill(list.plan.owner.publicKeySpki)
     await drop(createList(list))
-    await status(/^The evidence of 4 payments is valid\. 1 of them have the answer no\. 3 more/)
+    assert.match(await person.page.getByLabel(FILE).inputValue(), /evidence\.json$/)
+    await status(/^The evidence is valid\. Payments: 4\. With the answer no: 1\. Left out, .* not yet: 3\.$/)
+    await person.page.getByText('Owner signed: 3 yes, 1 no, 0 not checked').waitFor()
     assert.match(await person.page.getByRole('main').innerText(), /Withdrawal pay_1 .*\s+Owner signed\s+no\s/)
     await drop(createList(list).replace('"log":0', '"log":1'))
     await status(/^The evidence is not valid\. In lines\[1\]\.leaves\[0\]\.log: /)
+    await drop(createList(list).replace(/[^\n]*\n$/, ''))
+    await status(/ In lines\[\d\]: it is about a payment, so the last line is missing, and the export is incomplete\.$/)
   })
 
   test('can be used with the keyboard alone', async () => {

@@ -4,12 +4,12 @@ import { parseApiError, unreachable } from './api-error.ts'
 const DOWNLOAD_TIMEOUT_MS = 5 * 60_000
 
 /**
- * Downloads a file from the server and saves it under the name that the server gives. Unlike a plain link, this lets
- * the page show an error if the server rejects the request.
+ * Downloads a file from the server, saves it under the name that the server gives, and returns it. Unlike a plain link,
+ * this lets the page show an error if the server rejects the request.
  *
  * @throws ApiError
  */
-export async function download(path: string): Promise<void> {
+export async function download(path: string): Promise<Blob> {
   const response = await fetch(path, { cache: 'no-store', signal: AbortSignal.timeout(DOWNLOAD_TIMEOUT_MS) }).catch(
     () => {
       throw unreachable()
@@ -20,6 +20,7 @@ export async function download(path: string): Promise<void> {
     throw unreachable()
   })
   save(content, /filename="([^"]+)"/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'bursar.csv')
+  return content
 }
 
 /** Saves a text as a file. */

@@ -6,15 +6,17 @@ interface ErrorNoticeProps {
   /** The error to show. If it is null or undefined, nothing is shown. */
   readonly error: unknown
   readonly onRetry?: () => void
+  /** Returns the message to show for the error. */
+  readonly explain?: (error: unknown) => string
 }
 
 /** Explains an error. Screen readers announce it immediately. */
-export function ErrorNotice({ error, onRetry }: ErrorNoticeProps) {
+export function ErrorNotice({ error, onRetry, explain = explainError }: ErrorNoticeProps) {
   if (error === null || error === undefined) return null
   return (
     <div role="alert">
       <Notice tone="danger">
-        <p>{explainError(error)}</p>
+        <p>{explain(error)}</p>
         {onRetry !== undefined && (
           <p>
             <Button onClick={onRetry}>Try again</Button>

@@ -7,7 +7,7 @@ const REASON_TEXTS: Readonly<Record<string, string>> = {
   payment_pending: 'The payment is still pending. There is evidence when it is confirmed or has failed.',
   log_behind: 'The payment is being written to the transparency log. Try again in a few seconds.',
   signature_usable:
-    'The owner signed only a few minutes ago, and the signature could still be used. It is given out afterwards.',
+    'An owner signed only a few minutes ago. The evidence contains the signature, so there is none until nobody can use the signature any more.',
   not_logged: 'This payment was made before there was a transparency log, so there is no evidence of it.',
   names_other_agents:
     'An owner resumed this grant together with those of other agents, so a credential of one agent does not get the evidence.',

@@ -21,6 +21,8 @@ import {
 /** More than 200 signatures with the longest statements need. */
 export const FILE_BYTES_MAX = 64 * 1024 * 1024
 export const FILE_FORMAT = 'bursar-evidence/1'
+export const NOT_CANONICAL =
+  'it is not canonical JSON (RFC 8785), so it is no evidence, is incomplete, or was saved again by another program'
 /** One more than a workspace was moved. */
 const LOGS_MAX = 100
 const LEAVES_MAX = 200
@@ -106,7 +108,7 @@ export type EvidenceFile = ReturnType<typeof readFileMembers>
 export function parseFile(content: Uint8Array): { file: EvidenceFile; value: Json } {
   if (content.length > FILE_BYTES_MAX) throw wrong(WHOLE, 'it is larger than 64 MiB')
   const value = parseCanonicalJson(content)
-  if (value === undefined) throw wrong(WHOLE, 'it is not canonical JSON (RFC 8785)')
+  if (value === undefined) throw wrong(WHOLE, NOT_CANONICAL)
   return { file: readFileMembers(value, WHOLE), value }
 }
 

@@ -31,16 +31,28 @@ export function formatResult(result: ValidResult | ListResult): readonly string[
   ].map(cleanLine)
 }
 
-/** Says how many payments there are with each answer, and describes each payment with the answer no. */
-function formatPayments({ payments, leftOut }: ListResult): readonly string[] {
-  const tell = (name: (typeof QUESTIONS)[number][0]): string =>
-    (['yes', 'no', 'not checked'] as const)
-      .map((answer) => `${answer}: ${payments.filter((payment) => payment[name].answer === answer).length}`)
-      .join(', ')
+/** Says how many payments an export has, how many of them have the answer no, and how many are left out. */
+export function countPayments({ payments, leftOut }: ListResult): string {
+  return `Payments: ${payments.length}. With the answer no: ${payments.filter(hasNo).length}. Left out, because there is no evidence of them, or not yet: ${leftOut}.`
+}
+
+/** Says for each of the three questions how many payments have which answer. */
+export function countAnswers({ payments }: ListResult): readonly string[] {
+  return QUESTIONS.map(([name, question]) => {
+    const counts = (['yes', 'no', 'not checked'] as const).map(
+      (answer) => `${payments.filter((payment) => payment[name].answer === answer).length} ${answer}`,
+    )
+    return `${question}: ${counts.join(', ')}`
+  })
+}
+
+/** Counts the payments and the answers, and describes each payment with the answer no. */
+function formatPayments(list: ListResult): readonly string[] {
+  const bad = list.payments.filter(hasNo)
   return [
-    `${payments.length} payments. ${leftOut} more of the period have no evidence yet.`,
-    ...QUESTIONS.map(([name, question]) => `${question}: ${tell(name)}`),
-    ...payments.filter(hasNo).flatMap((payment) => ['', ...formatPayment(payment, ({ answer }) => answer === 'no')]),
+    countPayments(list),
+    ...countAnswers(list),
+    ...bad.flatMap((payment) => ['', ...formatPayment(payment, ({ answer }) => answer === 'no')]),
   ]
 }
 

@@ -1,10 +1,18 @@
 import { toBase64 } from '../bytes.ts'
 import { parseCanonicalJson, type Json } from '../canonical-json.ts'
 import { sha256 } from '../verify-assertion.ts'
-import { FILE_BYTES_MAX, listedLeaves, readLogs, readSentences, readSignatures, type LogEntry } from './file.ts'
+import {
+  FILE_BYTES_MAX,
+  listedLeaves,
+  NOT_CANONICAL,
+  readLogs,
+  readSentences,
+  readSignatures,
+  type LogEntry,
+} from './file.ts'
 import { judgePayment, type InvalidResult, type Trust, type ValidResult } from './judge-payment.ts'
 import { arrangeEvidence, openSignatureLeaves, placeSignature } from './payment-evidence.ts'
-import { count, members, oneOf, text, WHOLE, wrong } from './read.ts'
+import { count, members, oneOf, text, WHOLE, wrong, type Reader } from './read.ts'
 import { settle } from './settle.ts'
 import { checkSentences, toInvalid } from './verify-evidence.ts'
 import { no } from './verdict.ts'
@@ -49,7 +57,12 @@ const readHead = members({
   logs: readLogs,
 })
 const readBody = (logs: number) => members({ authority: text, leaves: listedLeaves(logs), signatures: readSignatures })
-const readEnd = members({ left_out: count, seal: text })
+const readEnd: Reader<{ readonly left_out: number; readonly seal: string }> = (value, part) => {
+  if (typeof value === 'object' && value !== null && 'authority' in value) {
+    throw wrong(part, 'it is about a payment, so the last line is missing, and the export is incomplete')
+  }
+  return members({ left_out: count, seal: text })(value, part)
+}
 
 /**
  * Verifies an export with the evidence of many payments (docs/evidence.md). Throws nothing: if a part of the export is
@@ -186,7 +199,7 @@ function readLine<Value>({ number, content }: Line, read: (value: Json, part: st
   const part = `lines[${number}]`
   if (content.length > FILE_BYTES_MAX) throw wrong(part, 'it is larger than 64 MiB')
   const value = parseCanonicalJson(content)
-  if (value === undefined) throw wrong(part, 'it is not canonical JSON (RFC 8785)')
+  if (value === undefined) throw wrong(part, NOT_CANONICAL)
   return read(value, part)
 }
 

@@ -1,8 +1,8 @@
 import { pathOf } from '../../api/build-path.ts'
 import { download } from '../../api/download.ts'
 import { Button } from '../../components/button.tsx'
+import { ErrorNotice } from '../../components/error-notice.tsx'
 import { ExternalLink } from '../../components/external-link.tsx'
-import { Notice } from '../../components/notice.tsx'
 import { Section } from '../../components/section.tsx'
 import { useSession } from '../../components/session-context.ts'
 import { useAction } from '../../components/use-action.ts'
@@ -29,13 +29,7 @@ export function EvidenceSection({ id }: { readonly id: string }) {
         </Button>
       }
     >
-      {saving.error !== null && (
-        <div role="alert">
-          <Notice tone="danger">
-            <p>{explainEvidenceError(saving.error)}</p>
-          </Notice>
-        </div>
-      )}
+      <ErrorNotice error={saving.error} explain={explainEvidenceError} />
       {signerUrl !== null && (
         <p className="text-sm text-muted">
           <ExternalLink href={`${signerUrl}/verify.html`}>Verify a file</ExternalLink> with the public key of the owner,

@@ -5,9 +5,12 @@ import { download } from '../../api/download.ts'
 import { pathOf } from '../../api/build-path.ts'
 import { Button } from '../../components/button.tsx'
 import { ErrorNotice } from '../../components/error-notice.tsx'
+import { Notice } from '../../components/notice.tsx'
 import { PageHeading } from '../../components/page-heading.tsx'
 import { SegmentedLinks } from '../../components/segmented-links.tsx'
 import { TIME_ZONE } from '../../format/date.ts'
+import { explainEvidenceError } from '../../format/explain-evidence-error.ts'
+import { formatLeftOut, readLeftOut } from '../../format/left-out.ts'
 import { withParam } from '../../navigation/with-param.ts'
 import { useWorkspace } from '../workspace/use-workspace.ts'
 import { PaymentFilters } from './payment-filters.tsx'
@@ -48,9 +51,11 @@ export function PaymentsPage() {
     },
   })
   const proving = useAction({
-    mutationFn: () => {
+    mutationFn: async () => {
       const query = { mode, time_zone: TIME_ZONE, ...filter }
-      return download(pathOf('GET /console/workspaces/:slug/payments/evidence', { params: { slug }, query }))
+      return await readLeftOut(
+        await download(pathOf('GET /console/workspaces/:slug/payments/evidence', { params: { slug }, query })),
+      )
     },
   })
   // Without any payments there is nothing to filter or export.
@@ -87,7 +92,14 @@ export function PaymentsPage() {
         }
       />
       <ErrorNotice error={exporting.error} />
-      <ErrorNotice error={proving.error} />
+      <ErrorNotice error={proving.error} explain={explainEvidenceError} />
+      <div role="status" className="empty:absolute">
+        {proving.data !== undefined && proving.data > 0 && (
+          <Notice>
+            <p>{formatLeftOut(proving.data)}</p>
+          </Notice>
+        )}
+      </div>
       <div className="grid gap-5">
         <div className="flex min-w-0 flex-wrap gap-x-4 gap-y-2">
           <SegmentedLinks label="Payments by status" segments={PAYMENT_VIEWS.map(segmentOf)} />

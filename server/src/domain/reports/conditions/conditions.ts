@@ -139,7 +139,7 @@ const CONDITIONS: readonly Condition[] = [
     severity: 'problem',
     title: 'Grants with other terms than signed',
     advice:
-      'The terms stored here differ from those that the enclave enforces. Stop the agent, and ask the operator of this service who changed them.',
+      'The terms stored here are not those that an owner signed. Stop the agent, and ask the operator of this service who changed them. The page of the grant shows which terms differ.',
     all: ['grants'],
     find: ({ grants }) =>
       grants
