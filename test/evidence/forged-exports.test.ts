@@ -102,6 +102,8 @@ describe('an export of the evidence of many payments', () => {
     for (const [index, line] of text.split('\n').slice(0, -1).entries()) {
       await refuse(text.replace(`${line}\n`, ''), `without line ${index}`)
     }
+    const fewer = text.replace('"left_out":2', '"left_out":1')
+    assert.match(await refuse(fewer, 'fewer payments left out'), /\.seal$/)
   })
 
   test('may have the leaf of a signature in the line of the payment', async () => {
@@ -187,7 +189,7 @@ function toLines(authorities: readonly Authority[], log: ForgedLog): readonly Js
 
 function sealLines(lines: readonly JsonValue[], { signer }: ForgedLog): string {
   const text = lines.map((line) => `${canonicalJson(line)}\n`).join('')
-  const digest = createHash('sha256').update(text).digest('base64')
+  const digest = createHash('sha256').update(`${text}{"left_out":2`).digest('base64')
   const seal = signer.sign(`bursar-evidence-list/1\n${digest}\n`)
   return `${text}${canonicalJson({ left_out: 2, seal })}\n`
 }

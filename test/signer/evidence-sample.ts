@@ -286,7 +286,7 @@ export function createListLines(payments: number): ListSample {
 export function createList({ plan, lines, logs }: ListSample): string {
   const first = { format: 'bursar-evidence-list/1', does_not_prove: [...DOES_NOT_PROVE], logs }
   const text = [first, ...lines].map((line) => `${canonicalJson(line)}\n`).join('')
-  const hash = sha256(Buffer.from(text)).toString('base64')
+  const hash = sha256(Buffer.from(`${text}{"left_out":3`)).toString('base64')
   const seal = signNote(`bursar-evidence-list/1\n${hash}\n`, plan.log)
   return `${text}${canonicalJson({ left_out: 3, seal })}\n`
 }

@@ -105,7 +105,9 @@ export async function verifyEvidenceList(
       }
     }
     const { left_out: leftOut, seal } = readLine(line(last), readEnd)
-    const hash = toBase64(await sha256(content.subarray(0, (ends[last - 1] ?? 0) + 1)))
+    // The seal covers all bytes before the comma in front of it.
+    const sealed = (ends[last - 1] ?? 0) + 1 + `{"left_out":${leftOut}`.length
+    const hash = toBase64(await sha256(content.subarray(0, sealed)))
     const key = logs.at(-1)?.key
     const part = `lines[${last}].seal`
     if (key === undefined) throw wrong(part, 'there is no log')

@@ -24,7 +24,7 @@ SENTENCES = [
     "That the grant was not suspended, stopped or revoked before the payment. The service could have left out such a leaf.",
     "That all changes of the owners are in this file, in the order in which they were made. The service could have left one out, or given it another time.",
     "That the times are right. They are those of the clock of the service.",
-    "That the log is the only one. Only whoever has kept another checkpoint of it can find out.",
+    "That the log is the only one. Only somebody who has kept another checkpoint of it can find out.",
     "That the enclave accepted and enforced the limits that the owner signed.",
 ]
 MODES = ["test", "live"]
@@ -158,7 +158,8 @@ def read_list(data, log_keys):
     check_members(last, ["left_out", "seal"], path)
     check(is_number(last["left_out"]), f"{path}.left_out", "is no number")
     check_text(last["seal"], f"{path}.seal")
-    check_seal(last["seal"], f"{path}.seal", keys[-1], LIST_FORMAT, data[: -len(lines[-1]) - 1])
+    sealed = data[: data.rindex(b',"seal":')]
+    check_seal(last["seal"], f"{path}.seal", keys[-1], LIST_FORMAT, sealed)
     return list(payments.values()), last["left_out"]
 
 

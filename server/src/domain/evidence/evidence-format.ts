@@ -17,6 +17,6 @@ export const DOES_NOT_PROVE: readonly string[] = [
   'That the grant was not suspended, stopped or revoked before the payment. The service could have left out such a leaf.',
   'That all changes of the owners are in this file, in the order in which they were made. The service could have left one out, or given it another time.',
   'That the times are right. They are those of the clock of the service.',
-  'That the log is the only one. Only whoever has kept another checkpoint of it can find out.',
+  'That the log is the only one. Only somebody who has kept another checkpoint of it can find out.',
   'That the enclave accepted and enforced the limits that the owner signed.',
 ]

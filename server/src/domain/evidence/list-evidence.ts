@@ -67,6 +67,8 @@ export async function listEvidence(
           if (lines !== '') return write(lines)
         } else {
           state = 'end'
+          // The seal covers what comes before it in its own line too.
+          hash.update(canonicalJson({ left_out: leftOut }).slice(0, -1))
           return toLines([{ left_out: leftOut, seal: formatSeal(open, EVIDENCE_LIST_FORMAT, hash) }])
         }
       }
