@@ -12,7 +12,8 @@ const FRIEND = address('3')
 const STRANGER = address('4')
 const NOW = new Date('2026-03-01T12:00:00Z')
 const BEFORE = new Date(NOW.getTime() - 1)
-const AFTER = new Date(NOW.getTime() + 1)
+const WITHIN_SECOND = new Date(NOW.getTime() + 999)
+const AFTER = new Date(NOW.getTime() + 1_000)
 
 const POLICY: GrantPolicy = {
   maxPerTxMicro: microUsdc(10_000_000n),
@@ -42,7 +43,12 @@ const ROWS: readonly Row[] = [
   { name: 'within every limit', answer: null },
   { name: 'a grant that expired a moment ago', policy: expired, answer: 'permission_expired' },
   { name: 'a grant that expires now', policy: { expiresAt: NOW }, answer: 'permission_expired' },
-  { name: 'a grant that expires in a moment', policy: { expiresAt: AFTER }, answer: null },
+  {
+    name: 'a grant that expires within this second, of which the owner has signed the beginning',
+    policy: { expiresAt: WITHIN_SECOND },
+    answer: 'permission_expired',
+  },
+  { name: 'a grant that expires in the next second', policy: { expiresAt: AFTER }, answer: null },
   { name: 'a purchase under a grant without purchases', request: { kind: 'x402' }, answer: 'purchases_not_allowed' },
   { name: 'a purchase', policy: { x402: true }, request: { kind: 'x402' }, answer: null },
   { name: 'a transfer under a grant with purchases', policy: { x402: true }, answer: null },

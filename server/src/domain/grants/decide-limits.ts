@@ -40,7 +40,8 @@ export function decideLimits(
   { request, spent24hMicro, now }: { request: TransferRequest; spent24hMicro: MicroUsdc; now: Date },
 ): LimitRefusal | null {
   const { kind, contract, to, amountMicro, amountUsdc } = request
-  if (policy.expiresAt !== null && now >= policy.expiresAt) {
+  // The owner signs the end of a grant in whole seconds, and the enclave and the evidence go by what was signed.
+  if (policy.expiresAt !== null && toSecond(now) >= toSecond(policy.expiresAt)) {
     return { code: 'permission_expired', details: { expires_at: policy.expiresAt.toISOString() } }
   }
   if (kind === 'x402' && !policy.x402) return { code: 'purchases_not_allowed' }
@@ -61,6 +62,10 @@ export function decideLimits(
     return { code: 'daily_cap_exceeded', details: { ...capDetails(policy, spent24hMicro), requested: amountUsdc } }
   }
   return null
+}
+
+function toSecond(time: Date): number {
+  return Math.floor(time.getTime() / 1_000)
 }
 
 function capDetails(policy: GrantPolicy, spent24hMicro: bigint): Omit<CapDetails, 'resets_at' | 'requested'> {
