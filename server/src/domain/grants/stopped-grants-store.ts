@@ -29,9 +29,12 @@ export function describeScope({ agentId, walletAddress }: StopScope, position: n
   return { suffix: 'wallet', condition: `and g.wallet_address = $${position}`, values: [walletAddress] }
 }
 
-/** The SQL condition for a grant `g` that allows payments at the time `$3`. */
+/**
+ * The SQL condition for a grant `g` that allows payments at the time `$3`, by the clock of any process. A grant that has
+ * just expired by our clock may not have expired by that of another process.
+ */
 export const ALLOWS_PAYMENTS = `g.status = 'active' and g.suspended_at is null
-          and (g.expires_at is null or g.expires_at > $3)`
+          and (g.expires_at is null or g.expires_at > $3::timestamptz - interval '1 minute')`
 
 /**
  * Suspends the grants of a scope that allow payments, and returns their ids. The caller holds the workspace's lock, so

@@ -96,6 +96,16 @@ describe('a stop', () => {
     assert.deepEqual(await listSuspended(scene), [true, false, true, true])
   })
 
+  test('suspends a grant that has just expired by our clock, because it allows payments by a clock that is behind', async () => {
+    const scene = await openScene()
+    const owned = { ...scene.first, agentId: await addAgent(scene.first, 'brief') }
+    const expiresAt = new Date(ctx.clock.now().getTime() + 5 * 60_000)
+    const { id } = await openActive(ctx, owned, makeTerms(1, { expiresAt }))
+    const { workspaceId, mode, actor } = scene.first
+    await stopAgents(later(ctx, 5 * 60_000 + 2_000), { workspaceId, mode, ...ALL, actor })
+    assert.ok((await read(scene, id)).suspendedAt !== null)
+  })
+
   test('is resumed with one signature for each passkey, and brings back exactly what it suspended', async () => {
     const scene = await openScene()
     const [alone, revoked] = scene.grants
