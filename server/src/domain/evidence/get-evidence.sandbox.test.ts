@@ -217,6 +217,32 @@ describe('evidence of a payment', () => {
     )
   })
 
+  test('has a removal of an owner after the grant that this owner signed, although the enclave had refused one before', async () => {
+    for (const refuse of [refuseChange, loseChange]) {
+      const owned = await openRecorded()
+      const second = await addWalletOwner(ctx, owned.actor.id)
+      await changeOwners(ctx, owned, { kind: 'add_owner', credentialId: second.credentialId })
+      await signRecord(ctx, owned, second)
+      const remove = { kind: 'remove_owner', credentialId: second.credentialId } as const
+      const first = await prepareChange(ctx, owned, remove)
+      const signed = { requestId: first.requestId, assertion: owned.owner.assert(first.payload) }
+      const passedMs = await refuse(() => submit(ctx, owned, signed))
+      const then = later(ctx, passedMs)
+      await enclave.moveClock(passedMs)
+      const grant = await openActive(then, { ...owned, owner: second })
+      if (passedMs === 0) await assert.rejects(submit(ctx, owned, signed), { code: 'signing_request_stale' })
+      await changeOwners(then, owned, remove)
+      const payment = await pay(owned, grant)
+      await cleanUpOnce(later(ctx, 2 * FENCE_MS), 'ownerSignatures')
+      await enclave.moveClock(0)
+      const { address } = owned.wallet
+      assert.deepEqual(
+        describeFile(await read(owned, payment)).filter((part) => /^(owners|grant) /.test(part)),
+        [`owners ${address}`, `grant ${grant.id}`, `owners ${address}`],
+      )
+    }
+  })
+
   test('has a change of owners that was recorded with a later request for the same change', async () => {
     const owned = await openRecorded()
     const second = await addWalletOwner(ctx, owned.actor.id)
@@ -438,6 +464,21 @@ describe('evidence of a payment', () => {
     const file = await read(owned, payment)
     assert.deepEqual(describeFile(file), [`grant.activated ${grant.id}`, 'payment.decided', 'payment.ended'])
   })
+
+  /** Lets the enclave reject what is sent to it, because its clock is ahead. */
+  async function refuseChange(send: () => Promise<unknown>): Promise<number> {
+    await enclave.moveClock(FENCE_MS)
+    await assert.rejects(send(), { name: 'EnclaveRefused' })
+    await enclave.moveClock(0)
+    return 0
+  }
+
+  /** Loses a change on its way to the enclave. Returns after how long it cannot arrive any more. */
+  async function loseChange(send: () => Promise<unknown>): Promise<number> {
+    enclave.proxy.loseChange()
+    await assert.rejects(send(), { name: 'EnclaveUnavailable' })
+    return FENCE_MS
+  }
 
   /** Adds another agent to the workspace. */
   async function openOther(owned: Owned): Promise<Owned> {

@@ -94,17 +94,17 @@ export function pageSealedSignatures(
 }
 
 /**
- * Records that changes of a wallet's owners have had an effect: those that could have had it until one of these times.
+ * Records that a change of a wallet's owners has had an effect: the one that could have had it until this time.
  * Uses the index `owner_signatures_by_subject`.
  */
 export function markOwnersInEffect(
   { workspaceId, mode, address }: { readonly workspaceId: string; readonly mode: Mode; readonly address: string },
-  usableUntil: readonly Date[],
+  usableUntil: Date,
 ): Query<boolean> {
   return {
     name: 'mark_owners_in_effect',
     text: `update owner_signatures set took_effect = true
-      where workspace_id = $1 and mode = $2 and subject = $3 and kind = 'owners' and usable_until = any ($4::timestamptz[])`,
+      where workspace_id = $1 and mode = $2 and subject = $3 and kind = 'owners' and usable_until = $4`,
     values: [workspaceId, mode, address, usableUntil],
     read: changed,
   }

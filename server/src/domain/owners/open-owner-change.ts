@@ -20,7 +20,7 @@ import { getWalletPasskey } from '../wallets/queries.ts'
 import { OWNERS_MAX, type Wallet, type WalletPasskey } from '../wallets/wallet.ts'
 import { findSignerLease, findWallet } from '../wallets/wallets-store.ts'
 import { leaseBounds, signerChangeUnderWay, withSignerLease, type SignerLease } from '../wallets/with-signer-lease.ts'
-import { isRecorded, readChange, sameMembers } from './read-change.ts'
+import { isRecorded, readChange, sameMembers, wasRejected } from './read-change.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
 /** A change of owners that waits for the signature of a current owner. */
@@ -68,7 +68,7 @@ export async function openOwnerChange(
   return await withSignerLease(ctx, { wallet, signed }, async (lease) => {
     const recorded = await reconcileOwners(ctx, lease, open)
     if (recorded !== null && isAsked(recorded, asked)) return null
-    const usable = await findUsable(ctx, wallet, asked)
+    const usable = await findUsable(ctx, lease, asked)
     if (usable !== null) return await formatRequest(ctx, wallet, usable)
     // If a submitted request may still take effect, it makes a different change than the requested one.
     if (lease.mayTakeEffect) throw signerChangeUnderWay(lease.until)
@@ -104,11 +104,13 @@ async function reconcileOwners(
 }
 
 /** Returns the request for this change that can still be signed, or null. */
-async function findUsable(ctx: Context, wallet: Wallet, asked: AskedChange): Promise<OwnerRequest | null> {
+async function findUsable(ctx: Context, lease: SignerLease, asked: AskedChange): Promise<OwnerRequest | null> {
+  const { wallet } = lease
   const now = ctx.clock.now().getTime()
   const open = await ctx.db.read(listOpenOwnerRequests(wallet, OPEN_REQUESTS_MAX))
   const usable = open.find((one) => isAsked(one, asked))
-  if (usable === undefined || usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
+  if (usable === undefined || wasRejected(usable, lease)) return null
+  if (usable.expiresAt.getTime() - now < SIGNING_REQUEST_MS / 2) return null
   return (await readChange(ctx, wallet, usable)) === 'before' ? usable : null
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { toSpki } from '../wallets/owner-passkey.ts'
 import { listOwners } from '../wallets/wallet-owners-store.ts'
 import type { Wallet } from '../wallets/wallet.ts'
+import type { SignerLease } from '../wallets/with-signer-lease.ts'
 import type { OwnerRequest } from './owner-request.ts'
 
 /** Reads from the enclave whether a change of owners was made. `other`: something else has changed the owners. */
@@ -25,6 +26,15 @@ export async function isRecorded(
   const owners = await db.read(listOwners(wallet))
   const keys = owners.map(({ publicKeyCose }) => toSpki(publicKeyCose))
   return sameMembers(keys, after)
+}
+
+/**
+ * Returns whether the enclave has rejected a request: it was sent, and can no longer take effect. It is not sent again.
+ * Otherwise the change would be made later than the leaf of its signature says, and evidence would give the grants that
+ * were signed in between to the wrong owners.
+ */
+export function wasRejected({ submittedBy }: OwnerRequest, { mayTakeEffect }: SignerLease): boolean {
+  return submittedBy !== null && !mayTakeEffect
 }
 
 /** Returns whether two lists have the same keys. */

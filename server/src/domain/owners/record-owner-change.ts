@@ -38,12 +38,16 @@ export async function recordOwnerChange(
     const isAddition = request.kind === 'add_owner'
     const action = isAddition ? 'wallet.owner_added' : 'wallet.owner_removed'
     const details = { mode, credential_id: credentialId }
-    // The request that the enclave has carried out may be an earlier one for the same change.
-    const same = open.filter(({ details: { after } }) => sameMembers(after, request.details.after))
+    // The request that the enclave has carried out may be another one for the same change. It is the last one that was
+    // sent, because each is sent only when those before it can no longer take effect.
+    const sent = open.filter(({ submittedBy, details: { after } }) => {
+      return submittedBy !== null && sameMembers(after, request.details.after)
+    })
+    const carriedOut = sent.reduce((last, one) => (one.expiresAt > last.expiresAt ? one : last), sent[0] ?? request)
     await transaction.commit([
       isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
       insertAuditEntry({ logId, createdAt: now, actor, action, subject, details }),
-      markOwnersInEffect(wallet, [request, ...same].map(fenceOf)),
+      markOwnersInEffect(wallet, fenceOf(carriedOut)),
     ])
   })
 }

@@ -17,7 +17,7 @@ import { withSignerLease, type SignerLease } from '../wallets/with-signer-lease.
 import type { OwnerRequest } from './owner-request.ts'
 import { markOwnerRequestSubmitted } from './owner-requests-store.ts'
 import { getOwnerRequest } from './queries.ts'
-import { isRecorded, readChange } from './read-change.ts'
+import { isRecorded, readChange, wasRejected } from './read-change.ts'
 import { recordOwnerChange } from './record-owner-change.ts'
 
 /**
@@ -29,7 +29,7 @@ import { recordOwnerChange } from './record-owner-change.ts'
  * - 400 `signature_invalid`
  * - 404 `owner_request_not_found`, `passkey_not_found`
  * - 409 `signing_request_expired`, `signer_change_under_way`, `signer_not_configured`
- * - 409 `signing_request_stale`: the owners changed after the request was prepared.
+ * - 409 `signing_request_stale`: the owners changed after the request was prepared, or the enclave has rejected it.
  * - 500 `enclave_record_differs`: nothing was recorded, and the same signature can be submitted again.
  *
  * @throws EnclaveUnavailable if the outcome is not known. The same signature can be submitted again.
@@ -86,6 +86,7 @@ async function applyChange(ctx: Context, lease: SignerLease, signed: SignedChang
   if (state === 'other') throw problem('signing_request_stale')
   if (state === 'after' && (await isRecorded(ctx, wallet, request))) return
   if (state === 'before') {
+    if (wasRejected(request, lease)) throw problem('signing_request_stale')
     const compare = async () => ((await readChange(ctx, wallet, request)) === 'after' ? null : { request: request.id })
     await sendSignedRequest(ctx, lease, {
       request,
