@@ -12,6 +12,7 @@ import {
   clearOwnerRequestSubmitter,
   insertOwnerRequest,
   listOpenOwnerRequests,
+  listUncertainRemovals,
   OPEN_REQUESTS_MAX,
 } from './owner-requests-store.ts'
 import { fenceOf, isFencedFor, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
@@ -101,6 +102,30 @@ async function reconcileOwners(
     if (ctx.clock.now() >= fenceOf(request)) await ctx.db.write(clearOwnerRequestSubmitter(request))
   }
   return null
+}
+
+/**
+ * Finds out whether the enclave has removed a passkey from the owners of these wallets although the response to the
+ * removal was lost, and records it. Returns whether there was such a removal. Throws 409 `signer_change_under_way` while
+ * it may still take effect.
+ */
+export async function settleRemovals(
+  ctx: Context,
+  {
+    wallets,
+    credentialId,
+    ...place
+  }: Pick<Wallet, 'workspaceId' | 'mode'> & { readonly wallets: readonly Address[]; readonly credentialId: string },
+): Promise<boolean> {
+  const removals = await ctx.db.read(listUncertainRemovals(place, { wallets, credentialId }, OPEN_REQUESTS_MAX))
+  for (const { walletAddress } of removals) {
+    const wallet = await ctx.db.read(findWallet(place.workspaceId, place.mode, walletAddress))
+    if (wallet === null) throw new Error(`there is no wallet ${walletAddress}`)
+    await withSignerLease(ctx, { wallet }, async (lease) => {
+      await reconcileOwners(ctx, lease, await ctx.db.read(listOpenOwnerRequests(wallet, OPEN_REQUESTS_MAX)))
+    })
+  }
+  return removals.length > 0
 }
 
 /** Returns the request for this change that can still be signed, or null. */

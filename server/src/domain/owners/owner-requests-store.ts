@@ -81,6 +81,28 @@ export function listOpenOwnerRequests(
   }
 }
 
+/**
+ * Lists the removals of a passkey from these wallets that were submitted and are not recorded as done. Of each wallet, at
+ * most `limit` requests are read, the newest ones. Uses the index `owner_requests_open`.
+ */
+export function listUncertainRemovals(
+  { workspaceId, mode }: Pick<Wallet, 'workspaceId' | 'mode'>,
+  { wallets, credentialId }: { wallets: readonly Address[]; credentialId: string },
+  limit: number,
+): Query<OwnerRequest[]> {
+  return {
+    name: 'list_uncertain_removals',
+    text: `select ${COLUMNS}
+      from unnest($3::text[]) as w (of_wallet)
+      cross join lateral (select ${COLUMNS} from owner_requests
+        where workspace_id = $1 and mode = $2 and wallet_address = of_wallet and kind <> 'withdraw' and done_at is null
+        order by id desc limit $4) r
+      where kind = 'remove_owner' and submitted_by is not null and details->>'credential_id' = $5`,
+    values: [workspaceId, mode, wallets, limit, credentialId],
+    read: all(REQUEST_ROW, toRequest),
+  }
+}
+
 /** Records who submits the owner's signature. Returns false if the change was recorded meanwhile. */
 export function markOwnerRequestSubmitted(request: OwnerRequest, by: Actor): Query<boolean> {
   return {

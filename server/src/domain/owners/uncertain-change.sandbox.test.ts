@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
-import { openOwned, type Owned } from '../../../../test/support/context/grant-fixture.ts'
+import { openActive, openOwned, type Owned } from '../../../../test/support/context/grant-fixture.ts'
+import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeOwners,
   findChangeMade,
   prepareChange,
   readOwners,
+  resume,
   submit,
 } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { readRows } from '../../../../test/support/database/read-rows.ts'
 import type { Context } from '../context.ts'
+import { suspendGrant } from '../grants/suspend-grant.ts'
+import { SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
 
 const UNDER_WAY = { status: 409, code: 'signer_change_under_way' } as const
 
@@ -67,6 +71,26 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     }
     await findChangeMade(ctx, owned, add(second))
     await expectOwners(owned, [owned.owner, second])
+  })
+
+  test('a passkey resumes no grant while its removal may take effect, or if the enclave has made it', async () => {
+    const owned = await openOwned(ctx)
+    const second = await addWalletOwner(ctx, owned.actor.id)
+    const wanted = { credentialId: second.credentialId }
+    await changeOwners(ctx, owned, { kind: 'add_owner', ...wanted })
+    const { workspaceId, actor } = owned
+    const { id: grantId } = await openActive(ctx, owned)
+    await suspendGrant(ctx, { workspaceId, grantId, actor })
+    const lost = enclave.proxy.loseChange()
+    const removal = changeOwners(ctx, owned, { kind: 'remove_owner', ...wanted })
+    await assert.rejects(removal, { name: 'EnclaveUnavailable' })
+    await assert.rejects(resume(ctx, { ...owned, owner: second }, { grantId }), UNDER_WAY)
+    await lost.arrive()
+    const then = later(ctx, SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
+    const invalid = { code: 'signature_invalid' }
+    await assert.rejects(resume(then, { ...owned, owner: second }, { grantId }), invalid)
+    assert.deepEqual(await readOwners(ctx, owned), [owned.owner.credentialId])
+    await resume(then, owned, { grantId })
   })
 
   test('of two submissions of one signature at once, the first to end does not let another change start', async () => {

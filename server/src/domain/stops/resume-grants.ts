@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import type { Grant } from '../grants/grant.ts'
 import { describeGrant, grantEvent } from '../grants/record-status-change.ts'
 import { findGrants, markResumed } from '../grants/stopped-grants-store.ts'
+import { settleRemovals } from '../owners/open-owner-change.ts'
 import { keepSignature } from '../owner-signatures/keep-signature.ts'
 import { checkPasskeySignature } from '../wallets/owner-passkey.ts'
 import { fenceOf, SIGNATURE_FENCE_MARGIN_MS, SIGNING_REQUEST_MS } from '../wallets/signing-fence.ts'
@@ -26,10 +27,10 @@ const GRANTS_PER_STEP = 500
  *
  * Errors: those of `selectSuspended`; 400 `signature_invalid`; 409 `signing_request_expired`, `signing_request_stale` if
  * a grant was suspended, resumed or ended since the statement was made; 409 `signer_not_configured`,
- * `wallet_passkey_counter_went_back`.
+ * `wallet_passkey_counter_went_back`; 409 `signer_change_under_way` while the removal of the passkey may take effect.
  */
 export async function resumeGrants(
-  ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'sealer' | 'signer'>,
+  ctx: Context,
   {
     workspaceId,
     expiresAt,
@@ -42,7 +43,7 @@ export async function resumeGrants(
   if (leftMs <= 0) throw problem('signing_request_expired')
   // Another process, whose clock may be ahead of ours, may have made the statement.
   if (leftMs > SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS) throw problem('signing_request_stale')
-  const suspended = await selectSuspended(ctx, { ...resumed, workspaceId, credentialId: assertion.id })
+  const suspended = await selectOwned(ctx, { ...resumed, workspaceId, credentialId: assertion.id })
   const { stop, grants } = suspended
   // A stop's grants are selected by this passkey, so it owns all of their wallets if it owns the first.
   const owners = await ctx.db.read(listOwners(walletOf(grants[0])))
@@ -58,6 +59,22 @@ export async function resumeGrants(
     usableUntil: fenceOf({ expiresAt }),
   })
   return await recordResumption(ctx, { ...suspended, workspaceId, credentialId: assertion.id, actor, kept })
+}
+
+/**
+ * Returns what the passkey resumes. The enclave knows best who owns a wallet, but has no part in a resumption. So a removal
+ * of the passkey whose response was lost is recorded first.
+ */
+async function selectOwned(
+  ctx: Context,
+  asked: Resumed & { workspaceId: string; credentialId: string },
+): Promise<Suspended> {
+  const { workspaceId, credentialId } = asked
+  const suspended = await selectSuspended(ctx, asked)
+  const { mode } = suspended.grants[0]
+  const wallets = [...new Set(suspended.grants.map(({ walletAddress }) => walletAddress))]
+  const wasUncertain = await settleRemovals(ctx, { workspaceId, mode, wallets, credentialId })
+  return wasUncertain ? await selectSuspended(ctx, asked) : suspended
 }
 
 async function recordResumption(
