@@ -4,6 +4,7 @@ import { problem } from '../../values/problem.ts'
 import type { Actor } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
 import { keepSignature } from '../owner-signatures/keep-signature.ts'
+import { settleRemovals } from '../owners/open-owner-change.ts'
 import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
 import type { Pause } from '../wallets/read-back.ts'
@@ -54,6 +55,7 @@ export async function submitSignature(
   const { after: rules, expiresAt } = request
   if (ctx.clock.now() >= expiresAt) throw problem('signing_request_expired')
 
+  await settleRemovals(ctx, { ...wallet, wallets: [wallet.address], credentialId: assertion.id })
   const toSign = ctx.enclave.prepareRules({ slot, rules, expiresAt })
   const requestedAt = issuedAt(request)
   const signature = await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })

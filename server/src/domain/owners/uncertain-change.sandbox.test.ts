@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { openProxiedEnclave, type ProxiedEnclave } from '../../../../test/support/context/enclave-context.ts'
-import { openActive, openOwned, type Owned } from '../../../../test/support/context/grant-fixture.ts'
+import {
+  openActive,
+  openNext,
+  openOwned,
+  signChange,
+  type Owned,
+} from '../../../../test/support/context/grant-fixture.ts'
 import { later } from '../../../../test/support/context/moved-clock.ts'
 import {
   changeOwners,
@@ -10,6 +16,7 @@ import {
   readOwners,
   resume,
   submit,
+  withdrawOne,
 } from '../../../../test/support/context/owner-fixture.ts'
 import { addWalletOwner } from '../../../../test/support/context/people.ts'
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
@@ -73,24 +80,31 @@ describe('the owners of a wallet, while a signed change is not yet certain', () 
     await expectOwners(owned, [owned.owner, second])
   })
 
-  test('a passkey resumes no grant while its removal may take effect, or if the enclave has made it', async () => {
-    const owned = await openOwned(ctx)
-    const second = await addWalletOwner(ctx, owned.actor.id)
-    const wanted = { credentialId: second.credentialId }
-    await changeOwners(ctx, owned, { kind: 'add_owner', ...wanted })
-    const { workspaceId, actor } = owned
-    const { id: grantId } = await openActive(ctx, owned)
-    await suspendGrant(ctx, { workspaceId, grantId, actor })
-    const lost = enclave.proxy.loseChange()
-    const removal = changeOwners(ctx, owned, { kind: 'remove_owner', ...wanted })
-    await assert.rejects(removal, { name: 'EnclaveUnavailable' })
-    await assert.rejects(resume(ctx, { ...owned, owner: second }, { grantId }), UNDER_WAY)
-    await lost.arrive()
-    const then = later(ctx, SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
-    const invalid = { code: 'signature_invalid' }
-    await assert.rejects(resume(then, { ...owned, owner: second }, { grantId }), invalid)
-    assert.deepEqual(await readOwners(ctx, owned), [owned.owner.credentialId])
-    await resume(then, owned, { grantId })
+  test('a passkey signs nothing while its removal may take effect, or if the enclave has made it', async () => {
+    for (const what of ['resume', 'activate', 'withdraw'] as const) {
+      const owned = await openOwned(ctx)
+      const second = await addWalletOwner(ctx, owned.actor.id)
+      const wanted = { credentialId: second.credentialId }
+      await changeOwners(ctx, owned, { kind: 'add_owner', ...wanted })
+      const { workspaceId, actor } = owned
+      const { id: grantId } = await openActive(ctx, owned)
+      const next = await openNext(ctx, owned, { id: grantId })
+      await suspendGrant(ctx, { workspaceId, grantId, actor })
+      const bySecond = { ...owned, owner: second }
+      const use = async (at: Context): Promise<unknown> => {
+        if (what === 'resume') return await resume(at, bySecond, { grantId })
+        if (what === 'withdraw') return await withdrawOne(at, bySecond)
+        return await signChange(at, bySecond, { grantId: next.id, change: 'activate' })
+      }
+      const lost = enclave.proxy.loseChange()
+      const removal = changeOwners(ctx, owned, { kind: 'remove_owner', ...wanted })
+      await assert.rejects(removal, { name: 'EnclaveUnavailable' })
+      await assert.rejects(use(ctx), UNDER_WAY)
+      await lost.arrive()
+      const then = later(ctx, SIGNING_REQUEST_MS + SIGNATURE_FENCE_MARGIN_MS)
+      await assert.rejects(use(then), { code: 'signature_invalid' }, what)
+      assert.deepEqual(await readOwners(ctx, owned), [owned.owner.credentialId])
+    }
   })
 
   test('of two submissions of one signature at once, the first to end does not let another change start', async () => {

@@ -14,6 +14,7 @@ import { sumUnmined } from '../payments/pending-store.ts'
 import { recordOutcome } from '../payments/record-outcome.ts'
 import { settleWalletPayments } from '../payments/settle-wallet-payments.ts'
 import { withRecordedOutcome } from '../payments/with-recorded-outcome.ts'
+import { settleRemovals } from '../owners/open-owner-change.ts'
 import { keepSignature } from '../owner-signatures/keep-signature.ts'
 import type { OwnerSignature } from '../owner-signatures/owner-signature.ts'
 import { checkOwnerSignature } from '../wallets/owner-passkey.ts'
@@ -54,6 +55,7 @@ export async function submitWithdrawal(
   const { request, wallet } = await getRequestAndWallet(ctx, { workspaceId, requestId })
   if (request.submittedBy !== null) return await getRecorded(ctx, request)
   if (ctx.clock.now() >= request.expiresAt) throw problem('signing_request_expired')
+  await settleRemovals(ctx, { ...wallet, wallets: [wallet.address], credentialId: assertion.id })
   const toSign = ctx.enclave.prepareTransfer(toOwnerTransfer(ctx, { wallet, request }))
   const requestedAt = request.createdAt
   const signature = await checkOwnerSignature(ctx, { wallet, challenge: toSign.payload, requestedAt, assertion })
