@@ -38,7 +38,7 @@ const RESULT_NOT_SAVED =
  * is not known stays pending, and the reconciler ends it as soon as there is proof (decision 0026).
  *
  * Errors: 400 `signature_invalid`; 403 `insufficient_balance`, `insufficient_gas`; 404 `withdrawal_not_found`; 409
- * `signing_request_expired`, `signing_request_stale`, `signer_not_configured`.
+ * `signing_request_expired`, `signing_request_stale`, `signer_not_configured`, `signer_change_under_way`.
  *
  * @throws ChainUnavailable if the balance cannot be read, and EnclaveOutOfReach if the enclave has been out of reach for
  * some seconds. Then nothing was recorded, and the same signature may be submitted again.
