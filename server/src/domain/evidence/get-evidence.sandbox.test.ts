@@ -200,21 +200,22 @@ describe('evidence of a payment', () => {
     await assert.rejects(removed, (error) => !(error instanceof assert.AssertionError))
     await enclave.moveClock(0)
     const grant = await openActive(ctx, { ...owned, owner: second })
-    const file = await read(owned, await pay(owned, grant))
-    assert.deepEqual(
-      file.signatures.map(({ kind, credential }) => [kind, credential]),
-      [
-        ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
-        ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
-      ],
-    )
-    const kept = await readRows(ctx.db, `select took_effect from owner_signatures where subject = $1 order by 1`, [
-      owned.wallet.address,
-    ])
-    assert.deepEqual(
-      kept.map(({ took_effect: tookEffect }) => tookEffect),
-      [false, true, null, null],
-    )
+    const payment = await pay(owned, grant)
+    const list = async () => (await read(owned, payment)).signatures.map(({ kind, credential }) => [kind, credential])
+    const kept = [
+      ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
+      ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
+    ]
+    assert.deepEqual(await list(), kept)
+    const readEffects = async () => {
+      const text = 'select took_effect from owner_signatures where subject = $1 order by 1'
+      return (await readRows(ctx.db, text, [owned.wallet.address])).map(({ took_effect: tookEffect }) => tookEffect)
+    }
+    assert.deepEqual(await readEffects(), [false, true, null, null])
+
+    await changeOwners(later(ctx, 2 * FENCE_MS), owned, { kind: 'remove_owner', credentialId: second.credentialId })
+    assert.deepEqual(await list(), kept, 'the same change that was made later does not make it so')
+    assert.deepEqual(await readEffects(), [false, true, true, null, null])
   })
 
   test('has a change of owners that was recorded with a later request for the same change', async () => {
