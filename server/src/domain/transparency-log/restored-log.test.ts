@@ -228,7 +228,10 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const kept = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
     await createNewLog(start(), { isForced: false })
-    for (const next of [requireKeptCheckpoint, async (process: Context) => createNewLog(process, { isForced: false })]) {
+    for (const next of [
+      requireKeptCheckpoint,
+      async (process: Context) => createNewLog(process, { isForced: false }),
+    ]) {
       await writeFile(file, kept)
       const process = start()
       assert.equal(await findLogStanding(process), 'ended')
