@@ -2,7 +2,7 @@ import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
 import { markOwnersInEffect } from '../owner-signatures/owner-signatures-store.ts'
-import { fenceOf } from '../wallets/signing-fence.ts'
+import { fenceOf, issuedAt } from '../wallets/signing-fence.ts'
 import { deleteOwner, insertOwner } from '../wallets/wallet-owners-store.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
 import { signerChangeUnderWay, type SignerLease } from '../wallets/with-signer-lease.ts'
@@ -38,8 +38,11 @@ export async function recordOwnerChange(
     const isAddition = request.kind === 'add_owner'
     const action = isAddition ? 'wallet.owner_added' : 'wallet.owner_removed'
     const details = { mode, credential_id: credentialId }
-    // The request that the enclave has carried out may be an earlier one for the same change.
-    const same = open.filter(({ details: { after } }) => sameMembers(after, request.details.after))
+    // The request that the enclave has carried out may be an earlier one for the same change. It had no effect before this
+    // one was issued, because the owners were read then.
+    const same = open.filter((one) => {
+      return sameMembers(one.details.after, request.details.after) && fenceOf(one) >= issuedAt(request)
+    })
     await transaction.commit([
       isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
       insertAuditEntry({ logId, createdAt: now, actor, action, subject, details }),
