@@ -54,3 +54,8 @@ export function parseList(text: string, allowed: readonly string[], name: string
   if (unknown === undefined) return values
   throw usageError(`${name}: ${JSON.stringify(unknown)} is not one of ${allowed.join(', ')}.`)
 }
+
+/** Collects the values of an option that can be repeated. */
+export function collectValues(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -20,8 +20,8 @@ Exit codes: 0 valid, and no answer is no · 1 not valid, or an answer is no · 2
 `
 
 const OPTIONS = {
-  'owner-key': { type: 'string', multiple: true, default: [] as string[] },
-  'log-key': { type: 'string', multiple: true, default: [] as string[] },
+  'owner-key': { type: 'string', multiple: true },
+  'log-key': { type: 'string', multiple: true },
   rpc: { type: 'string' },
   json: { type: 'boolean', default: false },
   help: { type: 'boolean', short: 'h', default: false },

@@ -29,12 +29,12 @@ export async function readEvidence(path: string, input: AsyncIterable<Uint8Array
 
 /** Reads what the user of the program knows beside the evidence. */
 export async function readTrust({
-  ownerKey,
-  logKey,
+  ownerKey = [],
+  logKey = [],
   rpc,
 }: {
-  readonly ownerKey: readonly string[]
-  readonly logKey: readonly string[]
+  readonly ownerKey?: readonly string[] | undefined
+  readonly logKey?: readonly string[] | undefined
   readonly rpc?: string | undefined
 }): Promise<Trust> {
   if (rpc !== undefined && !(URL.canParse(rpc) && /^https?:$/.test(new URL(rpc).protocol))) {

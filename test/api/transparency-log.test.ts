@@ -56,10 +56,12 @@ describe('the public files of the transparency log (D80)', () => {
     assert.equal(rootOf(read, hashes.length).toString('base64'), root)
   })
 
-  test('a tile that does not exist yet, and a leaf, cannot be read', async () => {
+  test('a tile that does not exist yet, and a leaf, cannot be read, and caches do not keep this', async () => {
     for (const path of ['/log/tile/0/000', '/log/tile/0/001.p/1', '/log/tile/1/000.p/1', '/log/tile/entries/000']) {
-      const error = expectError(await given.call({ path }), { type: 'not_found' })
-      assert.equal(error.message, 'The transparency log has no such tile.', path)
+      const answer = await given.call({ path })
+      const { message } = expectError(answer, { type: 'not_found' })
+      const cached = answer.headers['cache-control']
+      assert.deepEqual([message, cached], ['The transparency log has no such tile.', 'no-store'], path)
     }
   })
 

@@ -52,7 +52,7 @@ const OWN: Readonly<Record<string, string>> = {
   outbound_requests: 'workspace_id number mode credential_id method response_bytes',
   owner_requests: 'workspace_id id mode wallet_address kind details created_by submitted_by',
   owner_signatures:
-    'workspace_id mode kind subject credential_id user_id public_key registration relying_party_id origin received_from challenge_sha256 statement assertion_sealed assertion entry_sha256',
+    'workspace_id mode kind subject credential_id user_id public_key registration relying_party_id origin received_from challenge_sha256 statement assertion_sealed assertion entry_sha256 took_effect',
   passkeys: 'user_id credential_id public_key_cose transports',
   payment_notes: 'workspace_id mode payment_id',
   payment_refusals: 'workspace_id id mode credential_id code details bytes',

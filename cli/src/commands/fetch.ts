@@ -12,7 +12,7 @@ import { openService } from '../open-service.ts'
 import { cleanBlock, cleanLine } from '../output/clean-text.ts'
 import { formatPairs, formatTable } from '../output/format-table.ts'
 import type { Paint } from '../output/style.ts'
-import { parseAmount } from '../parse-values.ts'
+import { collectValues, parseAmount } from '../parse-values.ts'
 import { readRequest, type RequestOptions, type ResourceRequest } from '../resource-request.ts'
 import { waitWithProgress } from '../wait-with-progress.ts'
 import { addKeyOptions, addPayerOptions, announceKey, chooseKey, type KeyOptions } from './pay.ts'
@@ -38,7 +38,7 @@ export function addFetchCommand(program: Command, run: Run): Command {
     .option(
       '-H, --header <header>',
       'A header of the request; @file reads headers from a file. Can be repeated.',
-      collect,
+      collectValues,
     )
     .option('-d, --data <body>', 'The body of the request; @file reads it from a file, @- from standard input.')
     .option('-o, --output <file>', 'Writes the body to this file.')
@@ -55,10 +55,6 @@ export function addFetchCommand(program: Command, run: Run): Command {
     { command: 'bursar fetch https://api.example.com/report', effect: 'what does it cost?' },
     { command: 'bursar fetch --pay --max 0.05 https://api.example.com/report > report.json', effect: 'buy it' },
   ])
-}
-
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value]
 }
 
 async function askPrice(cli: Cli, request: ResourceRequest, options: FetchOptions): Promise<ExitCode> {

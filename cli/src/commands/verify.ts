@@ -15,10 +15,11 @@ import { CliError, usageError } from '../cli-error.ts'
 import { addExamples } from '../describe-program.ts'
 import { EXIT, type ExitCode } from '../exit-codes.ts'
 import { cleanBlock, cleanLine } from '../output/clean-text.ts'
+import { collectValues } from '../parse-values.ts'
 
 interface VerifyOptions {
-  readonly ownerKey: readonly string[]
-  readonly logKey: readonly string[]
+  readonly ownerKey?: readonly string[]
+  readonly logKey?: readonly string[]
   readonly rpc?: string
   readonly since?: string
   readonly logUrl?: string
@@ -37,11 +38,10 @@ export function addVerifyCommand(program: Command, run: Run): Command {
     )
     .option(
       '--owner-key <key>',
-      'The public key of a passkey that owned the wallet first, or a file with it. Repeatable.',
-      collect,
-      [],
+      'The public key of a passkey that owned the wallet first, or a file with it. Can be repeated.',
+      collectValues,
     )
-    .option('--log-key <key>', 'The verifier key of the log, or a file with it. Repeatable.', collect, [])
+    .option('--log-key <key>', 'The verifier key of the log, or a file with it. Can be repeated.', collectValues)
     .option('--rpc <url>', 'Asks this node of the chain whether the payment happened.')
     .option('--since <file>', 'A checkpoint of the log that you have kept. Compares the log of today with it.')
     .option('--log-url <url>', 'Where the log is, if not on the host that the checkpoint names.')
@@ -95,7 +95,7 @@ const formatLog = (log: SinceResult | null) => (log === null ? [] : ['', ...form
  * Compares the kept checkpoint, and those of the same key in the evidence, with the log of today. Null without `--since`.
  */
 async function readSince(
-  { since, logKey, logUrl }: VerifyOptions,
+  { since, logKey = [], logUrl }: VerifyOptions,
   logs: readonly LogEntry[],
 ): Promise<SinceResult | null> {
   if (since === undefined) return null
@@ -153,8 +153,4 @@ function notValid(result: InvalidResult): CliError {
 
 function toBlock(lines: readonly string[]): string {
   return cleanBlock(lines.map((line) => `${line}\n`).join(''))
-}
-
-function collect(value: string, before: readonly string[]): readonly string[] {
-  return [...before, value]
 }

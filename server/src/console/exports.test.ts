@@ -56,6 +56,18 @@ describe('running exports', () => {
     await Promise.all(outcomes)
   })
 
+  test('when the client is gone, nothing more is read', async () => {
+    const exports = openExports()
+    let reading: AbortSignal | null = null
+    const source = await exports.open(ADA, async (signal) => {
+      reading = signal
+      return await never()
+    })
+    source.destroy()
+    await new Promise((resolve) => source.once('close', resolve))
+    assert.throws(() => reading?.throwIfAborted(), { type: 'unavailable', message: 'The export has ended.' })
+  })
+
   test('an export that fails to start no longer counts', async () => {
     const exports = openExports()
     await assert.rejects(

@@ -29,7 +29,8 @@ export class Exports {
   /**
    * Starts an export and returns its stream. The stream ends early if it takes too long, if the service stops, or if a
    * newcomer needs its place (D91). Throws 429 if too many exports are running. An export counts as running from the
-   * call of `begin` until its stream is closed.
+   * call of `begin` until its stream is closed. The signal then says that nothing more must be read, also if the client
+   * is gone.
    */
   async open(
     { session, workspaceId }: { session: Session; workspaceId: string },
@@ -45,6 +46,7 @@ export class Exports {
       clearTimeout(limit)
       this.#open.delete(one)
       one.ticket.leave()
+      one.ending.abort(unavailable('The export has ended.'))
     }
     try {
       const source = await begin(signal)

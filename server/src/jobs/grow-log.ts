@@ -14,10 +14,12 @@ const BATCHES_PER_ROUND_MAX = 20
 
 /**
  * Adds a leaf to the transparency log for each change (D80), and keeps the newest checkpoint in a file. If the file cannot
- * be written, the round fails, and the next one still adds leaves.
+ * be written, the round fails, and the next one still adds leaves. A process without the lease keeps the checkpoint too, so
+ * that it adds nothing to a restored database if the process dies that has the lease.
  */
 export function growLog(ctx: Context, { holder }: { holder: string }): Loop {
-  const options = { name: 'grow-log', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS }
+  const otherwise = async (): Promise<void> => await keepCheckpoint(ctx)
+  const options = { name: 'grow-log', holder, intervalMs: INTERVAL_MS, leaseMs: LEASE_MS, otherwise }
   return startLeasedLoop(ctx, options, async (signal, renewLease) => {
     for (let batch = 0; batch < BATCHES_PER_ROUND_MAX && !signal.aborted; batch += 1) {
       if (batch > 0 && !(await renewLease())) return

@@ -15,6 +15,8 @@ export interface LeasedLoop {
    * between two renewals.
    */
   readonly leaseMs: number
+  /** What a process does instead of a round while another one has the lease. */
+  readonly otherwise?: () => Promise<void>
 }
 
 /**
@@ -36,7 +38,7 @@ const RENEWALS_PER_LEASE = 5
  */
 export function startLeasedLoop(
   ctx: Pick<Context, 'db' | 'clock' | 'logger' | 'measurements'>,
-  { name, holder, intervalMs, leaseMs }: LeasedLoop,
+  { name, holder, intervalMs, leaseMs, otherwise }: LeasedLoop,
   round: (signal: AbortSignal, renewLease: RenewLease) => Promise<void>,
 ): Loop {
   /** When our lease was last renewed; null if we do not know that we have it. */
@@ -62,7 +64,7 @@ export function startLeasedLoop(
     return ageMs >= 0 && ageMs < leaseMs / RENEWALS_PER_LEASE
   }
   const loop = startLoop({ name, intervalMs, logger: ctx.logger }, async (signal) => {
-    if (!isFresh() && !(await renewLease())) return
+    if (!isFresh() && !(await renewLease())) return await otherwise?.()
     const start = readProcessMs()
     const trace = ctx.measurements.startTrace(0)
     const ended = (outcome: 'ok' | 'failed'): void =>

@@ -31,7 +31,9 @@ export function addTransparencyLog(
   { baseUrl }: { readonly baseUrl: string },
 ): void {
   const base = pathOfLog(ctx)
-  const limitRate = async (request: FastifyRequest): Promise<void> => {
+  const limitRate = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    // Some caches keep a 404 too. What is missing now may be there in a second.
+    reply.header('Cache-Control', 'no-store')
     await enforceRateLimit(ctx, { subject: clientAddress(request), bucket: 'log' })
   }
   const options = { onRequest: limitRate, config: { load: 'database' }, schema: { hide: true } } as const

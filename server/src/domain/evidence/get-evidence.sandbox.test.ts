@@ -200,21 +200,22 @@ describe('evidence of a payment', () => {
     await assert.rejects(removed, (error) => !(error instanceof assert.AssertionError))
     await enclave.moveClock(0)
     const grant = await openActive(ctx, { ...owned, owner: second })
-    const file = await read(owned, await pay(owned, grant))
-    assert.deepEqual(
-      file.signatures.map(({ kind, credential }) => [kind, credential]),
-      [
-        ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
-        ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
-      ],
-    )
-    const kept = await readRows(ctx.db, `select took_effect from owner_signatures where subject = $1 order by 1`, [
-      owned.wallet.address,
-    ])
-    assert.deepEqual(
-      kept.map(({ took_effect: tookEffect }) => tookEffect),
-      [false, true, null, null],
-    )
+    const payment = await pay(owned, grant)
+    const list = async () => (await read(owned, payment)).signatures.map(({ kind, credential }) => [kind, credential])
+    const kept = [
+      ...['record', 'owners'].map((kind) => [kind, owned.owner.credentialId]),
+      ...['record', 'grant'].map((kind) => [kind, second.credentialId]),
+    ]
+    assert.deepEqual(await list(), kept)
+    const readEffects = async () => {
+      const text = 'select took_effect from owner_signatures where subject = $1 order by 1'
+      return (await readRows(ctx.db, text, [owned.wallet.address])).map(({ took_effect: tookEffect }) => tookEffect)
+    }
+    assert.deepEqual(await readEffects(), [false, true, null, null])
+
+    await changeOwners(later(ctx, 2 * FENCE_MS), owned, { kind: 'remove_owner', credentialId: second.credentialId })
+    assert.deepEqual(await list(), kept, 'the same change that was made later does not make it so')
+    assert.deepEqual(await readEffects(), [false, true, true, null, null])
   })
 
   test('has a removal of an owner after the grant that this owner signed, although the enclave had refused one before', async () => {
@@ -308,18 +309,22 @@ describe('evidence of a payment', () => {
   test('is not ready if its leaf is made while it is asked for', async () => {
     const owned = await openRecorded()
     const payment = await pay(owned, await openActive(ctx, owned))
-    const db = new Proxy(ctx.db, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name)
-        if (typeof member !== 'function') return member
-        return async (...args: unknown[]): Promise<unknown> => {
-          if (name === 'readSlow') await logAll(ctx)
-          return await (Reflect.apply(member, target, args) as Promise<unknown>)
-        }
-      },
-    })
+    const db = beforeSlowReads(async () => logAll(ctx))
     const asked = getEvidence({ ...ctx, db }, { ...placeOf(owned), id: payment.id, boundAgentId: null })
     await assert.rejects(asked, { code: 'evidence_not_ready', details: { reason: 'log_behind', retry_at: null } })
+  })
+
+  test('is not given out without what has left for another cell while it is read', async () => {
+    const owned = await openRecorded()
+    const payment = await pay(owned, await openActive(ctx, owned))
+    await openSignatures()
+    const leave = ['owner_signatures where workspace_id', 'workspaces where id'].map((of) => {
+      return `delete from ${of} = '${owned.workspaceId}';`
+    })
+    const replica = 'set local session_replication_role = replica;'
+    const db = beforeSlowReads(async () => readRows(ctx.db, `do $$ begin ${replica} ${leave.join(' ')} end $$`))
+    const asked = getEvidence({ ...ctx, db }, { ...placeOf(owned), id: payment.id, boundAgentId: null })
+    await assert.rejects(asked, { code: 'workspace_moving' })
   })
 
   test('is not available if the payment has no leaf and none will be made, or if its leaf says nothing', async () => {
@@ -497,6 +502,20 @@ describe('evidence of a payment', () => {
 
   async function pay(owned: Owned, grant: Grant, changes: { memo?: string; idempotencyKey?: string } = {}) {
     return await seedPayment(ctx, toSeed(owned, grant), { status: 'confirmed', ...changes })
+  }
+
+  /** Returns the database, which does something before each slow read. */
+  function beforeSlowReads(act: () => Promise<unknown>): Context['db'] {
+    return new Proxy(ctx.db, {
+      get: (target, name) => {
+        const member: unknown = Reflect.get(target, name)
+        if (typeof member !== 'function') return member
+        return async (...args: unknown[]): Promise<unknown> => {
+          if (name === 'readSlow') await act()
+          return await (Reflect.apply(member, target, args) as Promise<unknown>)
+        }
+      },
+    })
   }
 
   async function settle(id: string): Promise<void> {

@@ -4,6 +4,7 @@ import type { Mode } from '../../values/mode.ts'
 import { Problem, problem } from '../../values/problem.ts'
 import type { Context } from '../context.ts'
 import { getPayment, paymentNotFound } from '../payments/get-payment.ts'
+import { checkStillHere } from '../workspaces/check-still-here.ts'
 import {
   BEHIND,
   findEvidence,
@@ -27,7 +28,7 @@ const OPENING_MS = 60_000
  *
  * Errors: 404; 403 `agent_not_authorized`; 409 `evidence_not_ready` while the payment is pending, while a leaf waits for
  * the log, and while somebody might use a signature again; 409 `evidence_unavailable` if the payment was not logged, if
- * the file would be too large, or if it would tell the caller about other agents.
+ * the file would be too large, or if it would tell the caller about other agents; 503 `workspace_moving`.
  */
 export async function getEvidence(
   ctx: Pick<Context, 'db' | 'clock' | 'transparencyLog'>,
@@ -51,6 +52,8 @@ export async function getEvidence(
   const logs = await openLogs(ctx, workspaceId)
   if (logs === null) throw toProblem(ctx, BEHIND)
   const [collected = BEHIND] = await findEvidence(ctx, logs, { workspaceId, mode, payments: [payment] })
+  // What was read after the rows have left for another cell is not complete.
+  await checkStillHere(ctx, workspaceId)
   if (collected.kind !== 'collected') throw toProblem(ctx, collected)
   if (boundAgentId !== null && namesOtherAgents(collected, boundAgentId)) throw toProblem(ctx, OF_OTHER_AGENTS)
   const shown = boundAgentId === null ? collected : hideStops(collected)

@@ -100,6 +100,19 @@ describe('comparing all active grants with the record of the enclave', () => {
     assert.equal(await countDue(), 0)
   })
 
+  test('a grant that is revoked before its turn comes is no error', async () => {
+    const [{ grant: first }, { owned, grant: second }] = [await open(), await open()]
+    for (const [index, { id }] of [first, second].entries()) {
+      await readRows(ctx.db, 'update grants set compare_at = $2 where id = $1', [id, new Date(MINUTE_MS * index)])
+    }
+    const mayContinue = async () => {
+      await signChange(ctx, owned, { grantId: second.id, change: 'revoke' })
+      return true
+    }
+    await compareGrants(ctx, { limit: 2, mayContinue })
+    assert.deepEqual([logged, await readSince(second)], [{ error: [], warn: [] }, null])
+  })
+
   test('a grant that cannot be compared waits for ten minutes, and does not keep others from being compared', async () => {
     const [{ grant: lost }, { grant: broken }, { grant: raised }] = [await open(), await open(), await open()]
     for (const [index, { id }] of [lost, broken, raised].entries()) {

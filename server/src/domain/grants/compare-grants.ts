@@ -38,8 +38,10 @@ async function compareGrant(
     await ctx.db.write(recordComparison(place, { now, isDifferent: state === 'different', nextAt }))
   } catch (error) {
     // The grant goes to the end of the queue, so it cannot keep others from being compared.
-    await ctx.db.write(postponeComparison(place, new Date(ctx.clock.now().getTime() + RETRY_MS)))
+    const isActive = await ctx.db.write(postponeComparison(place, new Date(ctx.clock.now().getTime() + RETRY_MS)))
     if (error instanceof EnclaveUnavailable || error instanceof EnclaveOutOfReach) throw error
+    // It was revoked or replaced after the grants were listed.
+    if (!isActive) return
     ctx.logger.error(
       { err: error, grant: place.grantId },
       'a grant could not be compared with the record of the enclave',

@@ -60,6 +60,19 @@ describe("an owner's signature that is still encrypted", () => {
     assert.equal(await openSignatures(later(ctx, FENCE_MS)), 0)
   })
 
+  test('is opened although no key decrypts hundreds that are older', async () => {
+    await readRows(
+      ctx.db,
+      `insert into owner_signatures select (jsonb_populate_record(s, jsonb_build_object('subject', 'other', 'credential_id',
+          'other ' || n, 'usable_until', s.usable_until - interval '1 hour'))).*
+        from owner_signatures s, generate_series(1, 401) n`,
+    )
+    assert.equal(await openSignatures(later(ctx, FENCE_MS)), 1)
+    const opened = await readRows(ctx.db, 'select credential_id from owner_signatures where assertion is not null')
+    assert.deepEqual(opened, [{ credential_id: withdrawer.owner.credentialId }])
+    assert.equal(await openSignatures(later(ctx, FENCE_MS)), 0)
+  })
+
   async function read() {
     const [row, ...others] = await readSignatures(ctx.db, withdrawer.seeded.workspace.id)
     assert.ok(row !== undefined && others.length === 0)

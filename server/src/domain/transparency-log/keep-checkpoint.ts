@@ -58,13 +58,14 @@ export async function keepCheckpoint(ctx: Pick<Context, 'db' | 'transparencyLog'
 }
 
 /**
- * Compares the file with the log when the process starts, and brings it up to date. Throws an `OperatorError` if the
- * database was restored as it was earlier, or the log was rewritten: then leaves must not be added to it, because the
- * service would have two logs of the same name.
+ * Compares the file with the log when the process starts. Throws an `OperatorError` if the database was restored as it was
+ * earlier, or the log was rewritten: then leaves must not be added to it, because the service would have two logs of the
+ * same name. Writes nothing, because payments must not wait until a full disk has room again.
  */
 export async function requireKeptCheckpoint(ctx: Pick<Context, 'db' | 'transparencyLog'>): Promise<void> {
-  await ctx.transparencyLog.kept?.load()
-  await keepCheckpoint(ctx)
+  if ((await ctx.transparencyLog.kept?.load()) == null) return
+  const head = await ctx.db.read(findLogHead())
+  await requireContinued(ctx, { head, read: (query) => ctx.db.read(query) })
 }
 
 /** Throws an `OperatorError` if the log does not continue the newest checkpoint that this process knows. */

@@ -8,6 +8,7 @@ import { keepLog, replaceLog } from '../../../../test/support/context/replaced-l
 import { openTestContext, type TestContext } from '../../../../test/support/context/test-context.ts'
 import { openConnections, readRows } from '../../../../test/support/database/read-rows.ts'
 import { waitFor } from '../../../../test/support/wait-for.ts'
+import { takeLease } from '../../db/leases.ts'
 import { growLog } from '../../jobs/grow-log.ts'
 import { OPERATOR } from '../audit/audit-entry.ts'
 import type { Context } from '../context.ts'
@@ -45,16 +46,19 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     assert.deepEqual([await readFile(file, 'utf8'), await readdir(folder)], [await checkpointNow(), ['checkpoint']])
   })
 
-  test('starts if the file is missing or older, and brings it up to date', async () => {
+  test('starts if the file is missing, older or cannot be written, and brings it up to date with the first round', async () => {
     const older = await readFile(file, 'utf8')
     await grow(2)
     const newest = await checkpointNow()
-    await writeFile(file, older)
+    for (const prepare of [async () => writeFile(file, older), async () => rm(file)]) {
+      await prepare()
+      const process = start()
+      await requireKeptCheckpoint(process)
+      await keepCheckpoint(process)
+      assert.equal(await readFile(file, 'utf8'), newest)
+    }
+    await rm(folder, { recursive: true })
     await requireKeptCheckpoint(start())
-    assert.equal(await readFile(file, 'utf8'), newest)
-    await rm(file)
-    await requireKeptCheckpoint(start())
-    assert.equal(await readFile(file, 'utf8'), newest)
   })
 
   test('does not start after the database was restored as it was earlier, nor if it is empty', async () => {
@@ -137,6 +141,25 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     assert.equal(await readFile(file, 'utf8'), await checkpointNow())
   })
 
+  test('a process that waits for the lease learns what the others add, and adds nothing to a restored database', async () => {
+    const waiting = start()
+    const now = waiting.clock.now()
+    await ctx.db.write(takeLease('grow-log', 'other', now, new Date(now.getTime() + 60_000)), { mayBeLost: true })
+    await requireKeptCheckpoint(waiting)
+    const loop = growLog(waiting, { holder: 'test' })
+    try {
+      await grow(2)
+      const newest = await checkpointNow()
+      await waitFor('the process knows the leaves', () => waiting.transparencyLog.kept?.newest === newest)
+    } finally {
+      await loop.stop()
+    }
+    await replaceLog(ctx.db)
+    await rm(file)
+    await assert.rejects(grow(1, waiting), /had 5 leaves, and the database has 3/)
+    assert.equal((await readLeaves(ctx.db)).length, 3)
+  })
+
   test('if the file cannot be written, goes on, and says that each round has failed', async () => {
     await rm(folder, { recursive: true })
     const rounds: string[] = []
@@ -205,10 +228,15 @@ describe('a log whose newest checkpoint is kept in a file', () => {
     const kept = await readFile(file, 'utf8')
     await replaceLog(ctx.db)
     await createNewLog(start(), { isForced: false })
-    for (const next of [() => requireKeptCheckpoint(start()), () => createNewLog(start(), { isForced: false })]) {
+    for (const next of [
+      requireKeptCheckpoint,
+      async (process: Context) => createNewLog(process, { isForced: false }),
+    ]) {
       await writeFile(file, kept)
-      assert.equal(await findLogStanding(start()), 'ended')
-      await next()
+      const process = start()
+      assert.equal(await findLogStanding(process), 'ended')
+      await next(process)
+      await keepCheckpoint(process)
       assert.equal(await readFile(file, 'utf8'), await checkpointNow())
     }
     assert.equal((await readLeaves(ctx.db)).length, 4)

@@ -84,6 +84,15 @@ describe('a walk through payments', () => {
     await assert.rejects(walkPayments(given.context, request), /enough/)
   })
 
+  test('an abort after the count ends the walk before the next page', async () => {
+    const ending = new AbortController()
+    const request = { workspaceId: seeded.workspace.id, mode: seeded.mode, filter: {}, signal: ending.signal }
+    const found = await walkPayments(given.context, request)
+    assert.equal((await found.next())?.length, 500)
+    ending.abort(new Error('enough'))
+    await assert.rejects(found.next(), /enough/)
+  })
+
   function walk(filter: PaymentFilter, limits = LIMITS): Promise<string[][]> {
     return walkAll(given.context, seeded, filter, limits)
   }

@@ -27,7 +27,7 @@ export interface PaymentWalk {
 /**
  * Walks through all payments of a workspace and mode that match a filter, newest first, page by page. Counts the
  * payments first. If there are too many, throws 400 `validation_failed`, whose details name the parameter `from`. If
- * `signal` aborts the count, throws the signal's reason.
+ * `signal` is aborted, the count and `next` throw its reason.
  */
 export async function walkPayments(
   ctx: Pick<Context, 'db' | 'clock'>,
@@ -50,6 +50,7 @@ export async function walkPayments(
   return {
     async next() {
       while (!isOver) {
+        signal.throwIfAborted()
         const bounds = { before, limit: PAGE_PAYMENTS, scanRowsMax: limits.scanRowsMax, sort: 'newest' } as const
         const page: Awaited<ReturnType<typeof readPaymentPage>> = await readPaymentPage(ctx, { selected, ...bounds })
         before = page.next
