@@ -22,7 +22,7 @@ const GRANT = {
   recipientAllowlist: [FRIEND],
   contractAllowlist: [USDC],
   x402: false,
-  expiresAt: new Date(NOW.getTime() + 1),
+  expiresAt: new Date(NOW.getTime() + 1_000),
 }
 const FACTS = {
   agentExists: true,
