@@ -5,8 +5,9 @@ import { ArgumentError } from './read-arguments.ts'
 const TIMEOUT_MS = 10_000
 
 /**
- * Compares a checkpoint that somebody has kept, and those of evidence, with the log of today. Reads the log at this address, or at the host that the kept checkpoint names. Throws an `EvidenceError` if the log does not
- * contain what the checkpoint covers, and an `ArgumentError` if the address is not valid.
+ * Compares a checkpoint that somebody has kept, and those of evidence, with the log of today. Reads the log at `logUrl`, or
+ * on the host that the kept checkpoint names. Throws an `EvidenceError` if the log does not contain what the checkpoint
+ * covers, and an `ArgumentError` if the address is not valid.
  */
 export async function checkLog({
   logUrl,

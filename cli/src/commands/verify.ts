@@ -107,7 +107,7 @@ async function readSince(
     // A log that was restored has another origin, but the same key.
     const key = ofOrigin ?? (keys.length === 1 ? keys[0] : undefined)
     if (key === undefined) throw new ArgumentError(`--since needs --log-key with the key of ${origin}.`)
-    // All of them: beside the log that is compared, a file can name another one, with another origin.
+    // A file can name several logs of this key, with other origins. All of them are compared.
     const own = logs.filter((log) => publicKeyOf(log.key) === publicKeyOf(key))
     if (logs.length > 0 && own.length === 0) throw new EvidenceError('logs', 'none is of the key of the old checkpoint')
     const checkpoints = own.map(({ checkpoint }) => checkpoint)

@@ -14,8 +14,8 @@ const BATCHES_PER_ROUND_MAX = 20
 
 /**
  * Adds a leaf to the transparency log for each change (D80), and keeps the newest checkpoint in a file. If the file cannot
- * be written, the round fails, and the next one still adds leaves. A process without the lease keeps the checkpoint too, so
- * that it adds nothing to a restored database if the process dies that has the lease.
+ * be written, the round fails, and the next one still adds leaves. A process without the lease keeps the checkpoint too. So
+ * if it gets the lease, it knows what the log contained, and adds nothing to a database that was restored meanwhile.
  */
 export function growLog(ctx: Context, { holder }: { holder: string }): Loop {
   const otherwise = async (): Promise<void> => await keepCheckpoint(ctx)

@@ -33,7 +33,7 @@ export const NEWLINE = 0x0a
 export interface ListResult {
   readonly kind: 'list'
   readonly payments: readonly ValidResult[]
-  /** How many payments of the period have no evidence yet. */
+  /** How many payments of the period have no evidence, or not yet. */
   readonly leftOut: number
   /** What could not be checked of some of the payments, in sentences. */
   readonly unknown: readonly string[]
@@ -94,7 +94,7 @@ export async function verifyEvidenceList(
       const results = await Promise.allSettled(
         numbers.map((number) => verifyLine(line(number), { logs, entries: head.logs, authorities, trust })),
       )
-      // The first line that is wrong counts, and whether it is may depend on the lines before.
+      // The first wrong line is reported. Whether a line is wrong can depend on the lines before it.
       for (const [index, result] of results.entries()) {
         if (result.status === 'rejected') throw result.reason
         if (result.value === null) continue

@@ -82,7 +82,7 @@ def show(result):
         for question, words in QUESTIONS.items():
             print(f"  {words}: {one[question]} ({one['reasons'][question]})")
     if "left_out" in result:
-        print(f"{result['left_out']} payments of the period have no evidence yet")
+        print(f"{result['left_out']} payments of the period have no evidence, or not yet")
     print("Not proved:")
     for sentence in SENTENCES:
         print(f"  {sentence}")

@@ -30,8 +30,8 @@ export function describeScope({ agentId, walletAddress }: StopScope, position: n
 }
 
 /**
- * The SQL condition for a grant `g` that allows payments at the time `$3`, by the clock of any process. A grant that has
- * just expired by our clock may not have expired by that of another process.
+ * The SQL condition for a grant `g` that allows payments at the time `$3`. A grant that expired less than a minute ago
+ * counts too, because another process, whose clock is behind ours, may still allow its payments.
  */
 export const ALLOWS_PAYMENTS = `g.status = 'active' and g.suspended_at is null
           and (g.expires_at is null or g.expires_at > $3::timestamptz - interval '1 minute')`

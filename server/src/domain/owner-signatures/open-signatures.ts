@@ -10,7 +10,7 @@ import {
 
 /** A signature has at most 45 KiB (`OwnerAuthentication`). */
 const SIGNATURES_MAX = 200
-/** So many pages of signatures that no key decrypts do not keep later ones from being decrypted. */
+/** At most this many pages are read in a round, to find signatures that can be decrypted behind some that cannot. */
 const PAGES_MAX = 50
 
 /**

@@ -94,15 +94,15 @@ export function pageSealedSignatures(
 }
 
 /**
- * Records that a change of a wallet's owners has had an effect: the one that could have had it until this time.
- * Uses the index `owner_signatures_by_subject`.
+ * Records that the enclave has made the change of a wallet's owners whose signature was usable until this time. Uses the
+ * index `owner_signatures_by_subject`.
  */
-export function markOwnersInEffect(
+export function markOwnerChangeInEffect(
   { workspaceId, mode, address }: { readonly workspaceId: string; readonly mode: Mode; readonly address: string },
   usableUntil: Date,
 ): Query<boolean> {
   return {
-    name: 'mark_owners_in_effect',
+    name: 'mark_owner_change_in_effect',
     text: `update owner_signatures set took_effect = true
       where workspace_id = $1 and mode = $2 and subject = $3 and kind = 'owners' and usable_until = $4`,
     values: [workspaceId, mode, address, usableUntil],

@@ -1,7 +1,7 @@
 import type { Actor } from '../audit/audit-entry.ts'
 import { insertAuditEntry } from '../audit/audit-store.ts'
 import type { Context } from '../context.ts'
-import { markOwnersInEffect } from '../owner-signatures/owner-signatures-store.ts'
+import { markOwnerChangeInEffect } from '../owner-signatures/owner-signatures-store.ts'
 import { fenceOf } from '../wallets/signing-fence.ts'
 import { deleteOwner, insertOwner } from '../wallets/wallet-owners-store.ts'
 import { holdsSignerLease } from '../wallets/wallets-store.ts'
@@ -47,7 +47,7 @@ export async function recordOwnerChange(
     await transaction.commit([
       isAddition ? insertOwner(wallet, { credentialId, addedAt: now }) : deleteOwner(wallet, credentialId),
       insertAuditEntry({ logId, createdAt: now, actor, action, subject, details }),
-      markOwnersInEffect(wallet, fenceOf(carriedOut)),
+      markOwnerChangeInEffect(wallet, fenceOf(carriedOut)),
     ])
   })
 }
